@@ -1,0 +1,169 @@
+"""The gates: what a change has to pass, here and in CI.
+
+Plain `nox` runs quality, repo-consistency and tests. `nox -s fixup` mends what a machine can mend in the files you
+changed, and `nox -s tests -- -k words` runs some of the tests. Everything after `--` goes to the tool of the session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).parent
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "virtualenv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["quality", "repo-consistency", "tests"]
+
+
+@nox.session(tags=["fix"])
+def style(session: nox.Session) -> None:
+    """Rewrite all files (or those named) the way ruff and black want them."""
+    paths = session.posargs or ["."]
+    session.install(*group("style"))
+    session.run("ruff", "check", "--fix", *paths)
+    session.run("black", *paths)
+
+
+@nox.session(tags=["check"])
+def quality(session: nox.Session) -> None:
+    """Check style, types, spelling and workflows; change nothing."""
+    paths = session.posargs or ["."]
+    # The dependencies without the package: mypy reads our sources from here, and theirs from there.
+    session.install(*PYPROJECT["project"]["dependencies"], *group("quality"))
+    session.run("ruff", "check", *paths)
+    session.run("black", "--check", *paths)
+    session.run("mypy", *session.posargs)
+    session.run("codespell", *paths)
+    for schema, files in SCHEMAS.items():
+        session.run("check-jsonschema", "--builtin-schema", schema, *(str(path) for path in ROOT.glob(files)))
+    session.run("zizmor", "--offline", "--no-progress", "--persona=pedantic", ".github", "action.yml")
+
+
+@nox.session(name="repo-consistency", tags=["check"])
+def repo_consistency(session: nox.Session) -> None:
+    """Run `mergeready check` on this repository."""
+    session.install(".")
+    session.run("mergeready", "check", *session.posargs)
+
+
+@nox.session(tags=["fix"])
+def fixup(session: nox.Session) -> None:
+    """Mend the files you changed: ruff, formatter, then the fixes of our own rules."""
+    session.install(".", *group("style"))
+    session.run("mergeready", "fixup", *session.posargs)
+
+
+@nox.session(tags=["test"])
+def tests(session: nox.Session) -> None:
+    """Test the package as users get it: built, installed, and away from its sources."""
+    record = session.cache_dir / f"tests-{platform.python_version()}.json"
+    asked = fingerprint(session)
+    # In CI the second command of the README finds the tree that the first one has just tested; it reports that result.
+    if os.environ.get("CI") and record.is_file() and (known := json.loads(record.read_text()))["tree"] == asked:
+        session.log("this very tree has passed in this environment; its result was")
+        print(known["result"])
+        return
+    record.unlink(missing_ok=True)
+    session.install(".", *group("tests"))
+    result = run_pytest(session)
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.write_text(json.dumps({"tree": asked, "result": result}))
+
+
+@nox.session(tags=["test"])
+def slow(session: nox.Session) -> None:
+    """Run the tests marked slow, in parallel; that none ran is a failure."""
+    session.install(".", *group("tests"))
+    result = run_pytest(session, "-m", "slow", "-n", "auto", env={"RUN_SLOW": "1"})
+    if result.startswith("0 passed, 0 failed"):
+        session.error(f"no slow test ran: {result}")
+
+
+@nox.session(tags=["bench"])
+def bench(session: nox.Session) -> None:
+    """Run all benchmarks, or those named before the first option: `nox -s bench -- checks_speed --help`."""
+    options = [word for word in session.posargs if word.startswith("-")][:1]
+    cut = session.posargs.index(options[0]) if options else len(session.posargs)
+    named, passed_on = session.posargs[:cut], session.posargs[cut:]
+    scripts = [ROOT / "benchmarks" / f"{Path(name).stem}.py" for name in named]
+    session.install(".", *group("bench"))
+    for script in scripts or sorted((ROOT / "benchmarks").glob("*.py")):
+        session.run("python", str(script), *passed_on)
+
+
+@nox.session(tags=["docs"])
+def docs(session: nox.Session) -> None:
+    """Write the page of rules anew, then build the docs; a stale page or a broken link is a failure."""
+    page = ROOT / "docs" / "rules.md"
+    session.install(".", *group("docs"))
+    before = page.read_text(encoding="utf-8") if page.is_file() else ""
+    session.run("mergeready", "rules", "--format", "markdown", "--output", str(page))
+    session.run("towncrier", "build", "--draft", "--version", "next", silent=True)
+    session.run("zensical", "build", "--strict", "--clean", *session.posargs)
+    if before != page.read_text(encoding="utf-8"):
+        session.error("docs/rules.md was stale: it is written anew, commit it")
+
+
+SCHEMAS = {
+    "vendor.github-workflows": ".github/workflows/*.yml",
+    "vendor.github-actions": "action.yml",
+    "vendor.github-issue-forms": ".github/ISSUE_TEMPLATE/[!c]*.yml",
+    "vendor.github-issue-config": ".github/ISSUE_TEMPLATE/config.yml",
+    "vendor.dependabot": ".github/dependabot.yml",
+    "custom.github-workflows-require-timeout": ".github/workflows/*.yml",
+}
+"""Schemas that come with check-jsonschema, so that no network is asked, and the files they describe."""
+
+
+def group(name: str) -> tuple[str, ...]:
+    """The requirements of a dependency group in pyproject.toml."""
+    return nox.project.dependency_groups(PYPROJECT, name)
+
+
+def run_pytest(session: nox.Session, *options: str, env: dict[str, str] | None = None) -> str:
+    """Run pytest away from the sources, so that it imports what is installed; return 'N passed, N failed, N skipped'.
+
+    Paths among the arguments after `--` are taken from the root of the repository, and run instead of everything.
+    """
+    words = [str(ROOT / word) if (ROOT / word.partition("::")[0]).exists() else word for word in session.posargs]
+    everything = ["--doctest-modules", "--pyargs", "checks", str(ROOT / "tests")]
+    elsewhere = Path(session.create_tmp()).resolve()
+    report = elsewhere / "report.xml"
+    with session.chdir(elsewhere):
+        session.run(
+            "pytest",
+            *("-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), "--junit-xml", str(report)),
+            *options,
+            *words,
+            *([] if any(word.startswith(str(ROOT)) for word in words) else everything),
+            env={"PYTHONWARNDEFAULTENCODING": "1", **(env or {})},
+        )
+    suite = ET.parse(report).getroot().find("testsuite")  # noqa: S314 - the file is pytest's own
+    assert suite is not None
+    ran, failed, errors, skipped = (int(suite.attrib[name]) for name in ("tests", "failures", "errors", "skipped"))
+    return f"{ran - failed - errors - skipped} passed, {failed + errors} failed, {skipped} skipped"
+
+
+def fingerprint(session: nox.Session) -> str:
+    """A hash of all that decides a result: each file that git would carry, the arguments, the interpreter."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    digest = hashlib.sha256(repr((session.posargs, platform.python_version(), os.environ.get("RUN_SLOW"))).encode())
+    for name in sorted(set(listed.stdout.split(b"\0"))):
+        path = ROOT / os.fsdecode(name)
+        digest.update(name + b"\0" + (hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b"gone"))
+    return digest.hexdigest()

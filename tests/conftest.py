@@ -1,0 +1,73 @@
+"""What every test can rely on: a git that knows no configuration but ours, fixed dates and widths, no colours.
+
+A test marked `slow` is skipped unless RUN_SLOW=1, which `nox -s slow` sets.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib import util
+from pathlib import Path
+
+import pytest
+
+# Type-checked by the quality session and never run.
+collect_ignore = ["public"]
+
+IDENTITY = {
+    "GIT_AUTHOR_NAME": "Ada Author",
+    "GIT_AUTHOR_EMAIL": "ada@example.org",
+    "GIT_AUTHOR_DATE": "2026-01-02T03:04:05+00:00",
+    "GIT_COMMITTER_NAME": "Carl Committer",
+    "GIT_COMMITTER_EMAIL": "carl@example.org",
+    "GIT_COMMITTER_DATE": "2026-01-02T03:04:05+00:00",
+}
+TERMINAL = {"COLUMNS": "100", "LINES": "40", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC", "LC_ALL": "C.UTF-8"}
+# What CI sets and our own commands read: a test that wants it sets it.
+FROM_OUTSIDE = ("CI", "FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+
+
+def pytest_report_header() -> str:
+    """Say which copy of the package is under test: the installed one, or the sources."""
+    found = {name: util.find_spec(name) for name in ("checks", "tooling", "pipelined")}
+    places = {str(Path(spec.origin).parents[1]) for spec in found.values() if spec and spec.origin}
+    return f"mergeready under test: {', '.join(sorted(places))}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the slow tests out unless they are asked for."""
+    if os.environ.get("RUN_SLOW") == "1":
+        return
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.skip(reason="slow: run by `nox -s slow`, or with RUN_SLOW=1"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def isolated_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the user's configuration and the outer process's settings away from every test."""
+    home = tmp_path_factory.mktemp("home")
+    configuration = home / "gitconfig"
+    configuration.write_text('[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n', encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(("GIT_", "GITHUB_", "MERGEREADY_", "NOX_")) or name in FROM_OUTSIDE:
+                patch.delenv(name)
+        patch.setenv("GIT_CONFIG_GLOBAL", str(configuration))
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        patch.setenv("GIT_TERMINAL_PROMPT", "0")
+        patch.setenv("HOME", str(home))
+        patch.setenv("USERPROFILE", str(home))
+        for name, value in {**IDENTITY, **TERMINAL}.items():
+            patch.setenv(name, value)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def environment_is_left_as_found(isolated_environment: None) -> Iterator[None]:
+    """Fail a test that changes a variable for those after it; `monkeypatch` puts back what it sets."""
+    before = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    yield
+    after = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    assert after == before
