@@ -1,0 +1,107 @@
+"""Run rules over a tree: each verdict from the cache where everything it read is unchanged, from the rule otherwise."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
+from typing import Any, NamedTuple, cast
+
+from checks.index import Index
+from checks.model import Edit, Finding, Findings, Rule
+from checks.settings import Settings
+from checks.store import Store
+
+
+class Verdict(NamedTuple):
+    """What one rule says: its findings in order, how many subjects it looked at, how long it took."""
+
+    rule: str
+    subjects: int
+    findings: tuple[Finding, ...]
+    seconds: float
+    cached: bool = False
+
+
+def load_rule(name: str) -> Rule:
+    """The module of a rule, by its name with dashes."""
+    return cast(Rule, importlib.import_module(f"checks.rules.{name.replace('-', '_')}"))
+
+
+def judge(
+    store: Store, settings: Settings, rules: Sequence[str], *, started: Callable[[str], None] = lambda _: None
+) -> tuple[Verdict, ...]:
+    """The verdict of each rule named, in the order given; `started` hears of each rule before it runs."""
+    index = Index(store, settings)
+    verdicts: list[Verdict] = []
+    for name in rules:
+        started(name)
+        verdicts.append(remembered(index.reading(), name, partial(_check, name)))
+    return tuple(verdicts)
+
+
+def remembered(index: Index, name: str, check: Callable[[Index], Findings]) -> Verdict:
+    """The verdict of a check, from the cache where all that it read then is the same now."""
+    began = time.perf_counter()
+    key = f"{name} {index.settings.digest()}"
+    for text in index.stored_verdicts(key):
+        known = json.loads(text)
+        if index.digest(known["listed"], known["reads"].split("\0")) == known["digest"]:
+            findings = tuple(map(_finding, known["findings"]))
+            return Verdict(name, known["subjects"], findings, time.perf_counter() - began, cached=True)
+    subjects, findings = collect(check(index))
+    listed, reads = index.reads()
+    digest = index.digest(listed, reads)
+    known = {"listed": listed, "reads": "\0".join(reads), "digest": digest, "subjects": subjects, "findings": findings}
+    index.store_verdict(key, json.dumps(known, separators=(",", ":")))
+    return Verdict(name, subjects, findings, time.perf_counter() - began)
+
+
+def collect(findings: Findings) -> tuple[int, tuple[Finding, ...]]:
+    """Exhaust a check: how many subjects it says it looked at, and its findings by path and line."""
+    found: list[Finding] = []
+    while True:
+        try:
+            found.append(next(findings))
+        except StopIteration as end:
+            return end.value, tuple(sorted(found, key=lambda finding: finding[:4]))
+
+
+def chosen(settings: Settings, names: Iterable[str], only: Iterable[str], skip: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
+    """The rules to run: those named, or those that the settings select, without those to skip; in the table's order."""
+    asked = {*names, *only} or set(settings.select) or set(known)
+    left_out = {*skip} | (set() if {*names, *only} else set(settings.skip))
+    return tuple(name for name in known if name in asked and name not in left_out)
+
+
+def _check(name: str, index: Index) -> Findings:
+    return load_rule(name).check(index)
+
+
+@cache
+def code_stamp() -> str:
+    """A hash of this package's own code: facts and verdicts of another version are never taken for ours."""
+    folder = os.path.dirname(__file__)
+    stamp = zlib.crc32(sys.version.encode())
+    for part in ("", "facts", "rules"):
+        where = os.path.join(folder, part)
+        for name in sorted(os.listdir(where)):
+            if name.endswith(".py"):
+                with open(os.path.join(where, name), "rb") as file:
+                    stamp = zlib.crc32(file.read(), stamp)
+    return f"{stamp:08x}"
+
+
+def _finding(fields: list[Any]) -> Finding:
+    found = Finding(*fields)
+    return found._replace(
+        edits=tuple(Edit(*edit) for edit in found.edits),
+        anchors=tuple(found.anchors),
+        follows=cast("tuple[str, int, str] | None", tuple(found.follows) if found.follows else None),
+        source=cast("tuple[str, int] | None", tuple(found.source) if found.source else None),
+    )

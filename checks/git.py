@@ -1,0 +1,75 @@
+"""Ask git, by plumbing, in an environment that nothing outside can bend."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import NamedTuple
+
+from checks.errors import CheckError
+
+# What `git rev-parse --local-env-vars` prints: a hook runs with some of these set, and `git commit -a` even points
+# GIT_INDEX_FILE at a temporary index. The tree that the user sees is what we check, so none of them may leak in.
+_LOCAL = (
+    *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"),
+    *("GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE"),
+    *("GIT_INDEX_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_SHALLOW_FILE"),
+    *("GIT_COMMON_DIR", "GIT_INTERNAL_SUPER_PREFIX"),
+)
+_SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-optional-locks")
+
+
+class Repository(NamedTuple):
+    """Where a checkout is: its top folder and the git folder that all its worktrees share."""
+
+    root: str
+    common_dir: str
+
+
+def environment() -> dict[str, str]:
+    """The process environment without what would point git elsewhere, in the C locale."""
+    kept = {name: value for name, value in os.environ.items() if name not in _LOCAL}
+    return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def command(root: str, *arguments: str) -> list[str]:
+    """The argv of a git command that runs in `root` and runs nothing that its configuration names."""
+    return ["git", "-C", root, *_SAFE, *arguments]
+
+
+def ask(root: str, *arguments: str) -> bytes:
+    """What a git command prints; CheckError with git's own first line where it fails."""
+    status, output, errors = attempt(root, *arguments)
+    if status:
+        said = errors.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise CheckError(f"git {arguments[0]} failed: {said or status}", environment=True)
+    return output
+
+
+def attempt(root: str, *arguments: str) -> tuple[int, bytes, bytes]:
+    """Exit status, output and errors of a git command; CheckError only where git itself cannot be started."""
+    try:
+        done = subprocess.run(
+            command(root, *arguments), capture_output=True, env=environment(), stdin=subprocess.DEVNULL, check=False
+        )
+    except FileNotFoundError as error:
+        if not os.path.isdir(root):
+            raise CheckError(f"{root} is not a folder") from error
+        raise CheckError("git is not installed", hint="install git 2.30 or newer", environment=True) from error
+    return done.returncode, done.stdout, done.stderr
+
+
+def find_repository(start: str) -> Repository:
+    """The checkout that holds the folder `start`; CheckError that says what is there instead."""
+    status, output, errors = attempt(start, "rev-parse", "--show-toplevel", "--git-common-dir")
+    if status == 0:
+        root, common_dir = os.fsdecode(output).rstrip("\n").split("\n")
+        return Repository(os.path.normpath(root), os.path.normpath(os.path.join(os.path.abspath(start), common_dir)))
+    said = errors.decode("utf-8", "replace")
+    if "dubious ownership" in said:
+        hint = f"if you trust it: git config --global --add safe.directory {os.path.abspath(start)}"
+        raise CheckError("git does not trust this folder: somebody else owns it", hint=hint, environment=True)
+    if "must be run in a work tree" in said:
+        raise CheckError("this is a bare repository: it has no files to look at", environment=True)
+    hint = "run it inside a checkout, or look at every file below a folder with --no-git"
+    raise CheckError(f"{os.path.abspath(start)} is not in a git repository", hint=hint, environment=True)

@@ -1,0 +1,182 @@
+"""What a repository asks for: `[tool.mergeready]` in `pyproject.toml`, or `mergeready.toml`.
+
+Unknown keys are errors with a suggestion, so that a misspelt setting never goes unnoticed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from checks import profiles
+from checks.errors import CheckError
+from checks.profiles import Profile
+from checks.rules import RULES
+from checks.store import Extractor
+
+if TYPE_CHECKING:
+    from checks.store import Store
+
+BASELINE = ".mergeready-baseline.json"
+
+
+class Settings(NamedTuple):
+    """Everything that decides a verdict besides the files.
+
+    `select` and `skip` name rules; `select` empty means all. `exclude` are globs of paths in which nothing is
+    reported. `minimum` is the least number of subjects a rule must see. `options` are the rules' own tables.
+    `source` is the file that the settings come from, empty where there is none.
+    """
+
+    profile: Profile
+    select: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    baseline: str = BASELINE
+    minimum: Mapping[str, int] = {}
+    options: Mapping[str, Mapping[str, Any]] = {}
+    source: str = ""
+
+    def digest(self) -> str:
+        """A hash of all of it."""
+        return hashlib.sha1(json.dumps(self, sort_keys=True).encode(), usedforsecurity=False).hexdigest()
+
+    def option(self, rule: str, key: str, default: Any) -> Any:
+        """A rule's own setting, or its default."""
+        return self.options.get(rule, {}).get(key, default)
+
+
+def read_settings(store: Store) -> Settings:
+    """The settings of a tree; CheckError that names file, key and the nearest right key."""
+    for path, extractor in (("mergeready.toml", WHOLE), ("pyproject.toml", TABLE)):
+        found = store.facts(extractor, path)
+        if "error" in found:
+            raise CheckError(f"{path} is not valid TOML: {found['error']}")
+        if found.get("table") is not None:
+            return parse(found["table"], store.paths, store.text, source=path)
+    return parse({}, store.paths, store.text, source="")
+
+
+def parse(table: Mapping[str, Any], paths: tuple[str, ...], text: Callable[[str], str], *, source: str) -> Settings:
+    """Settings from a `[tool.mergeready]` table, its profile detected where the table names none."""
+    _known(table, ("profile", *_SHAPES), source, "tool.mergeready")
+    for key, shape in _SHAPES.items():
+        if key in table:
+            _typed(table[key], shape, source, f"tool.mergeready.{key}")
+    for key in ("select", "skip"):
+        _known(table.get(key, ()), RULE_NAMES, source, f"tool.mergeready.{key}")
+    for key in ("minimum", "rules"):
+        _known(table.get(key, {}), RULE_NAMES, source, f"tool.mergeready.{key}")
+    return Settings(
+        profile=_profile(table, paths, text, source),
+        select=tuple(table.get("select", ())),
+        skip=tuple(table.get("skip", ())),
+        exclude=tuple(table.get("exclude", ())),
+        baseline=table.get("baseline", BASELINE),
+        minimum=table.get("minimum", {}),
+        options={name: _options(name, own, source) for name, own in table.get("rules", {}).items()},
+        source=source,
+    )
+
+
+RULE_NAMES = tuple(name.replace("_", "-") for name in RULES)
+_SHAPES: Mapping[str, object] = {
+    "packages": {"": ""},
+    "layout": {},
+    "select": ("",),
+    "skip": ("",),
+    "exclude": ("",),
+    "baseline": "",
+    "minimum": {"": 0},
+    "rules": {},
+}
+
+
+def _profile(table: Mapping[str, Any], paths: tuple[str, ...], text: Callable[[str], str], source: str) -> Profile:
+    packages = table.get("packages") or profiles.find_packages(paths)
+    if "profile" in table:
+        _known([table["profile"]], profiles.LAYOUTS, source, "tool.mergeready.profile")
+        profile = profiles.build(table["profile"], packages)
+    else:
+        library = next(iter(packages.values()), "")
+        profile = profiles.detect(packages, text(f"{library}/__init__.py"))
+    layout = table.get("layout", {})
+    shapes = {key: value for key, value in profile._asdict().items() if key not in ("name", "packages")}
+    _known(layout, shapes, source, "tool.mergeready.layout")
+    for key, value in layout.items():
+        _typed(value, shapes[key] or ("",), source, f"tool.mergeready.layout.{key}")
+    changed: dict[str, Any] = {key: tuple(own) if isinstance(own, list) else own for key, own in layout.items()}
+    return profile._replace(**changed)
+
+
+def _options(name: str, table: Any, source: str) -> Mapping[str, Any]:
+    from checks.engine import load_rule
+
+    where = f"tool.mergeready.rules.{name}"
+    _typed(table, {}, source, where)
+    defaults = load_rule(name).OPTIONS
+    _known(table, defaults, source, where)
+    for key, value in table.items():
+        _typed(value, defaults[key], source, f"{where}.{key}")
+    return dict(table)
+
+
+def _known(names: Iterable[Any], known: Iterable[str], source: str, where: str) -> None:
+    known = tuple(known)
+    for name in names:
+        if name not in known:
+            from difflib import get_close_matches
+
+            near = get_close_matches(str(name), known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+            raise CheckError(f"{source}: {where} has no {str(name)!r}", hint=hint)
+
+
+def _typed(value: Any, like: object, source: str, where: str) -> None:
+    """Check a value against an example of its type; the first item of a tuple or mapping stands for all."""
+    if isinstance(like, tuple):
+        fits, kind = isinstance(value, list), "a list"
+    elif isinstance(like, Mapping):
+        fits, kind = isinstance(value, dict), "a table"
+    else:
+        fits, kind = type(value) is type(like), {str: "a string", bool: "true or false", int: "a whole number"}[type(like)]
+    if not fits:
+        raise CheckError(f"{source}: {where} must be {kind}, not {value!r}")
+    if isinstance(like, tuple) and like:
+        for item in value:
+            _typed(item, like[0], source, where)
+    if isinstance(like, Mapping) and like:
+        for key, item in value.items():
+            _typed(item, next(iter(like.values())), source, f"{where}.{key}")
+
+
+def _whole(text: str) -> dict[str, Any]:
+    found = _load(text)
+    return found if "error" in found or not text else {"table": found}
+
+
+def _table(text: str) -> dict[str, Any]:
+    found = _load(text)
+    tool = found.get("tool")
+    if "error" in found or not isinstance(tool, dict) or "mergeready" not in tool:
+        return {"error": found["error"]} if "error" in found else {}
+    return {"table": tool["mergeready"]}
+
+
+def _load(text: str) -> dict[str, Any]:
+    if not text:
+        return {}
+    import tomllib
+
+    try:
+        whole = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        return {"error": str(error)}
+    # Dates and times become strings here: facts are what JSON can hold.
+    return dict(json.loads(json.dumps(whole, default=str)))
+
+
+WHOLE: Extractor[dict[str, Any]] = Extractor("settings-whole", _whole, dict)
+TABLE: Extractor[dict[str, Any]] = Extractor("settings-table", _table, dict)

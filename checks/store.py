@@ -1,0 +1,139 @@
+"""Everything known about one tree: texts read at most once, facts remembered by content in memory and on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from checks.text import decode
+
+if TYPE_CHECKING:
+    from checks.cache import Cache
+    from checks.tree import Tree
+
+T = TypeVar("T")
+_TEXT_BUDGET = 64 << 20  # characters of text kept in memory
+
+
+class Extractor(NamedTuple, Generic[T]):
+    """A pure function from the text of a file to facts about it.
+
+    `extract` returns what JSON can hold, and `load` makes the value that rules see out of that. Both are module-level
+    functions, so that other processes can run them. Facts are cached by content and by the code of this package, so a
+    change of an extractor needs no version number.
+    """
+
+    name: str
+    extract: Callable[[str], Any]
+    load: Callable[[Any], T]
+
+
+class Store:
+    """One tree and what is known of it; all readings of the index share it."""
+
+    def __init__(self, tree: Tree, cache: Cache, jobs: int) -> None:
+        self.tree = tree
+        self.cache = cache
+        self.jobs = jobs
+        self.paths = tuple(sorted(tree.keys))
+        self.problems: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
+        self._size = 0
+        self._stored: dict[str, dict[str, str]] = {}
+        self._loaded: dict[tuple[str, str], Any] = {}
+        self._new: dict[str, dict[str, str]] = {}
+        self._verdicts: dict[str, str] = {}
+        self._listing: str | None = None
+
+    def text(self, path: str) -> str:
+        """The text of a file, empty for one that is not there or cannot be read (see `problems`)."""
+        if path in self._texts:
+            return self._texts[path]
+        if path not in self.tree.keys:
+            return ""
+        try:
+            text = decode(self.tree.read(path))
+        except OSError as error:
+            self.problems[path] = error.strerror or str(error)
+            return ""
+        if self._size + len(text) > _TEXT_BUDGET:
+            self._texts.clear()
+            self._size = 0
+        self._texts[path] = text
+        self._size += len(text)
+        return text
+
+    def facts(self, extractor: Extractor[T], path: str) -> T:
+        """What an extractor finds in a file, from the cache where its content was seen before."""
+        key = self.tree.keys.get(path, "")
+        slot = (extractor.name, key)
+        if slot not in self._loaded:
+            stored = self._values(extractor).get(key)
+            if stored is None:
+                stored = json.dumps(extractor.extract(self.text(path)), separators=(",", ":"))
+                if path not in self.problems:
+                    self._add(extractor, key, stored)
+            self._loaded[slot] = extractor.load(json.loads(stored))
+        value: T = self._loaded[slot]
+        return value
+
+    def prefetch(self, paths: list[str], extractors: tuple[Extractor[Any], ...]) -> None:
+        """Extract from many files at once, on all cores where that pays."""
+        from checks.parallel import extract_all
+
+        keys = self.tree.keys
+        missing = [
+            path
+            for path in paths
+            if path in keys and any(keys[path] not in self._values(extractor) for extractor in extractors)
+        ]
+        for path, values in extract_all(self.tree, missing, extractors, self.jobs, self.text):
+            for extractor, value in zip(extractors, values, strict=True):
+                self._add(extractor, keys[path], value)
+
+    def remember(self, name: str, texts: list[str], compute: Callable[[list[str]], list[str]]) -> list[str]:
+        """One result a text, computed in one batch for those that the cache does not hold under `name`."""
+        extractor = Extractor(name, str, str)
+        keys = [hashlib.sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest() for text in texts]
+        known = self._values(extractor)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if missing:
+            for key, value in zip(missing, compute(list(missing.values())), strict=True):
+                self._add(extractor, key, value)
+        return [known[key] for key in keys]
+
+    def digest(self, listed: bool, reads: Iterable[str]) -> str:
+        """A hash of the content of files, and of the list of all paths where `listed` is true."""
+        keys, others = self.tree.keys, self.tree.others
+        state = hashlib.sha1(usedforsecurity=False)
+        if listed:
+            if self._listing is None:
+                listing = "\0".join((*self.paths, "", *sorted(others)))
+                self._listing = hashlib.sha1(_bytes(listing), usedforsecurity=False).hexdigest()
+            state.update(self._listing.encode())
+        state.update(_bytes("\0".join([keys.get(path, "+" if path in others else "-") for path in reads])))
+        return state.hexdigest()
+
+    def keep_verdict(self, name: str, verdict: str) -> None:
+        """Note a verdict for `save`."""
+        self._verdicts[name] = verdict
+
+    def save(self) -> None:
+        """Write new facts and verdicts to the cache; no verdict of a run that could not read everything."""
+        self.cache.store(self._new, {} if self.problems else self._verdicts, frozenset(self.tree.keys.values()))
+        self._new, self._verdicts = {}, {}
+
+    def _values(self, extractor: Extractor[Any]) -> dict[str, str]:
+        if extractor.name not in self._stored:
+            self._stored[extractor.name] = self.cache.facts(extractor.name)
+        return self._stored[extractor.name]
+
+    def _add(self, extractor: Extractor[Any], key: str, value: str) -> None:
+        self._values(extractor)[key] = value
+        self._new.setdefault(extractor.name, {})[key] = value
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,68 @@
+"""From bytes to text and back: encoding, byte order mark and line ends are noticed, hidden from rules, and kept."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+def decode(content: bytes) -> str:
+    r"""The text of a file with LF line ends and no byte order mark.
+
+    UTF-8 unless a PEP 263 comment in the first two lines names another encoding. Bytes that do not fit become lone
+    surrogates, so that nothing fails and the same bytes can be written back.
+
+    >>> decode(b"\xef\xbb\xbfa\r\nb\rc\xff")
+    'a\nb\nc\udcff'
+    """
+    body = content.removeprefix(codecs.BOM_UTF8)
+    try:
+        text = body.decode(encoding_of(content), "surrogateescape")
+    except (UnicodeError, LookupError):  # a codec that knows no surrogateescape, or is no text encoding
+        text = body.decode("utf-8", "surrogateescape")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def encoding_of(content: bytes) -> str:
+    r"""The encoding a Python source declares, UTF-8 where it declares none or one that does not exist.
+
+    >>> encoding_of(b"# -*- coding: latin-1 -*-\n")
+    'iso8859-1'
+    """
+    if content.startswith(codecs.BOM_UTF8) or b"coding" not in content[:400]:
+        return "utf-8"
+    for line in content.split(b"\n", 2)[:2]:
+        if cookie := _COOKIE.match(line):
+            try:
+                return codecs.lookup(cookie[1].decode("ascii", "replace")).name
+            except LookupError:
+                return "utf-8"
+    return "utf-8"
+
+
+def split_lines(content: bytes) -> list[bytes]:
+    r"""The lines of a file with their own ends, split where `decode` sees a line end.
+
+    >>> split_lines(b"a\r\nb\rc")
+    [b'a\r\n', b'b\r', b'c']
+    """
+    lines, start = [], 0
+    for end in _LINE_END.finditer(content):
+        lines.append(content[start : end.end()])
+        start = end.end()
+    return [*lines, content[start:]] if start < len(content) else lines
+
+
+def line_end_of(lines: list[bytes]) -> bytes:
+    r"""The line end that most of the lines have; LF for a file without any.
+
+    >>> line_end_of([b"a\r\n", b"b\r\n", b"c\n"])
+    b'\r\n'
+    """
+    crlf = sum(line.endswith(b"\r\n") for line in lines)
+    lf = sum(line.endswith(b"\n") for line in lines) - crlf
+    cr = sum(line.endswith(b"\r") for line in lines)
+    return max((lf, b"\n"), (crlf, b"\r\n"), (cr, b"\r"), key=lambda pair: pair[0])[1]
