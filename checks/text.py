@@ -6,6 +6,8 @@ import codecs
 import re
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+# C0 and C1 controls but tab and new line, line and paragraph separators, bidirectional controls, surrogates.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
@@ -66,3 +68,23 @@ def line_end_of(lines: list[bytes]) -> bytes:
     lf = sum(line.endswith(b"\n") for line in lines) - crlf
     cr = sum(line.endswith(b"\r") for line in lines)
     return max((lf, b"\n"), (crlf, b"\r\n"), (cr, b"\r"), key=lambda pair: pair[0])[1]
+
+
+def visible(text: str) -> str:
+    r"""Text that is safe to print: control characters, bidirectional overrides and lone surrogates become escapes.
+
+    New lines and tabs stay.
+
+    >>> print(visible("a\x1b[31m\u202eb\udcff"))
+    a\x1b[31m\u202eb\udcff
+    """
+    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def visible_line(text: str) -> str:
+    r"""The same on one line, for names that may hold a line end.
+
+    >>> print(visible_line("a\nb"))
+    a\nb
+    """
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
