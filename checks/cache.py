@@ -13,21 +13,22 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS facts (extractor TEXT, key TEXT, crc INTEGER, value TEXT, PRIMARY KEY (extractor, key))
-    WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS verdicts (id INTEGER PRIMARY KEY, name TEXT, crc INTEGER, value TEXT);
-CREATE INDEX IF NOT EXISTS verdict_names ON verdicts (name);
+DROP TABLE IF EXISTS facts;
+DROP TABLE IF EXISTS verdicts;
+CREATE TABLE facts (extractor TEXT, key TEXT, crc INTEGER, value TEXT, PRIMARY KEY (extractor, key)) WITHOUT ROWID;
+CREATE TABLE verdicts (id INTEGER PRIMARY KEY, name TEXT, crc INTEGER, value TEXT);
+CREATE INDEX verdict_names ON verdicts (name)
 """
 _VERDICTS_KEPT = 6
 _GROWTH = 3  # facts of one extractor are pruned to the present tree when they outnumber it by this factor
 
 
 class Cache:
-    """A store of text by key. `path` None keeps nothing."""
+    """A store of text by key. `path` None keeps nothing; what code of another `stamp` has written is dropped."""
 
-    def __init__(self, path: str | None) -> None:
+    def __init__(self, path: str | None, stamp: int = 0) -> None:
         self._path = path
-        self._connection = _open(path) if path else None
+        self._connection = _open(path, stamp) if path else None
 
     def facts(self, extractor: str) -> dict[str, str]:
         """Every value of one extractor, by content key."""
@@ -86,24 +87,21 @@ class Cache:
             _remove(self._path)
 
 
-def _open(path: str) -> sqlite3.Connection | None:
+def _open(path: str, stamp: int) -> sqlite3.Connection | None:
     for _ in range(2):
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             base = sqlite3.connect(path, timeout=0.5)
             # Losing the last writes to a power cut costs a slower run; waiting for the disk costs every run.
             base.execute("PRAGMA synchronous = OFF")
-            base.executescript(_SCHEMA) if not _has_tables(base) else None
+            if base.execute("PRAGMA user_version").fetchone() != (stamp,):
+                base.executescript(f"BEGIN IMMEDIATE; {_SCHEMA}; PRAGMA user_version = {stamp:d}; COMMIT")
             return base
         except (sqlite3.OperationalError, OSError):
             return None
         except sqlite3.Error:
             _remove(path)
     return None
-
-
-def _has_tables(base: sqlite3.Connection) -> bool:
-    return len(base.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()) >= 2
 
 
 def _remove(path: str) -> None:

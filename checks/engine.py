@@ -51,12 +51,12 @@ def remembered(index: Index, name: str, check: Callable[[Index], Findings]) -> V
     key = f"{name} {index.settings.digest()}"
     for text in index.stored_verdicts(key):
         known = json.loads(text)
-        if index.digest(known["listed"], known["reads"].split("\0")) == known["digest"]:
+        if index.digest(known["reads"].split("\0"), listed=known["listed"]) == known["digest"]:
             findings = tuple(map(_finding, known["findings"]))
             return Verdict(name, known["subjects"], findings, time.perf_counter() - began, cached=True)
     subjects, findings = collect(check(index))
     listed, reads = index.reads()
-    digest = index.digest(listed, reads)
+    digest = index.digest(reads, listed=listed)
     known = {"listed": listed, "reads": "\0".join(reads), "digest": digest, "subjects": subjects, "findings": findings}
     index.store_verdict(key, json.dumps(known, separators=(",", ":")))
     return Verdict(name, subjects, findings, time.perf_counter() - began)
@@ -72,7 +72,9 @@ def collect(findings: Findings) -> tuple[int, tuple[Finding, ...]]:
             return end.value, tuple(sorted(found, key=lambda finding: finding[:4]))
 
 
-def chosen(settings: Settings, names: Iterable[str], only: Iterable[str], skip: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
+def chosen(
+    settings: Settings, names: Iterable[str], only: Iterable[str], skip: Iterable[str], known: Sequence[str]
+) -> tuple[str, ...]:
     """The rules to run: those named, or those that the settings select, without those to skip; in the table's order."""
     asked = {*names, *only} or set(settings.select) or set(known)
     left_out = {*skip} | (set() if {*names, *only} else set(settings.skip))
@@ -84,8 +86,11 @@ def _check(name: str, index: Index) -> Findings:
 
 
 @cache
-def code_stamp() -> str:
-    """A hash of this package's own code: facts and verdicts of another version are never taken for ours."""
+def code_stamp() -> int:
+    """A positive 31-bit hash of this package's own code and of Python.
+
+    Facts and verdicts of another version are never taken for ours.
+    """
     folder = os.path.dirname(__file__)
     stamp = zlib.crc32(sys.version.encode())
     for part in ("", "facts", "rules"):
@@ -94,7 +99,7 @@ def code_stamp() -> str:
             if name.endswith(".py"):
                 with open(os.path.join(where, name), "rb") as file:
                     stamp = zlib.crc32(file.read(), stamp)
-    return f"{stamp:08x}"
+    return (stamp & 0x7FFFFFFF) or 1
 
 
 def _finding(fields: list[Any]) -> Finding:

@@ -76,9 +76,9 @@ class Index:
         """
         return self._store.remember(name, list(texts), compute)
 
-    def digest(self, listed: bool, reads: Iterable[str]) -> str:
+    def digest(self, reads: Iterable[str], *, listed: bool) -> str:
         """A hash of the present content of files, and of the list of paths where `listed` is true."""
-        return self._store.digest(listed, reads)
+        return self._store.digest(reads, listed=listed)
 
     def stored_verdicts(self, name: str) -> list[str]:
         """The verdicts that earlier runs kept under a name, newest first."""

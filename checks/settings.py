@@ -141,7 +141,10 @@ def _typed(value: Any, like: object, source: str, where: str) -> None:
     elif isinstance(like, Mapping):
         fits, kind = isinstance(value, dict), "a table"
     else:
-        fits, kind = type(value) is type(like), {str: "a string", bool: "true or false", int: "a whole number"}[type(like)]
+        fits, kind = (
+            type(value) is type(like),
+            {str: "a string", bool: "true or false", int: "a whole number"}[type(like)],
+        )
     if not fits:
         raise CheckError(f"{source}: {where} must be {kind}, not {value!r}")
     if isinstance(like, tuple) and like:

@@ -96,7 +96,9 @@ class Store:
     def remember(self, name: str, texts: list[str], compute: Callable[[list[str]], list[str]]) -> list[str]:
         """One result a text, computed in one batch for those that the cache does not hold under `name`."""
         extractor = Extractor(name, str, str)
-        keys = [hashlib.sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest() for text in texts]
+        keys = [
+            hashlib.sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest() for text in texts
+        ]
         known = self._values(extractor)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
@@ -104,7 +106,7 @@ class Store:
                 self._add(extractor, key, value)
         return [known[key] for key in keys]
 
-    def digest(self, listed: bool, reads: Iterable[str]) -> str:
+    def digest(self, reads: Iterable[str], *, listed: bool) -> str:
         """A hash of the content of files, and of the list of all paths where `listed` is true."""
         keys, others = self.tree.keys, self.tree.others
         state = hashlib.sha1(usedforsecurity=False)

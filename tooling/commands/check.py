@@ -1,0 +1,120 @@
+"""Find what breaks the repository's own rules, and mend what can be mended safely.
+
+Looks at the files that git tracks and at untracked ones that it does not ignore. Nothing of the repository is
+imported or run. Without settings, the layout of transformers, diffusers, optimum and ordinary packages is recognised.
+
+Examples:
+  mergeready check                              every rule
+  mergeready check copied-code lazy-inits       two of them
+  mergeready check --fix                        mend what can be mended
+  mergeready check --diff                       show what --fix would do
+  mergeready check --changed                    only what your change caused
+  mergeready check --format sarif --output out.sarif
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+
+from checks.engine import chosen
+from checks.reports import FORMATS
+from checks.run import Judge, Outcome
+from checks.settings import RULE_NAMES, Settings
+from tooling.checkout import Checkout, add_options, open_checkout
+from tooling.console import Console
+from tooling.errors import Exit, UserError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `check`."""
+    parser.add_argument("rules", metavar="RULE", nargs="*", help="rules to run (default: all that the settings select)")
+    parser.add_argument("--only", metavar="RULE", action="append", default=[], help="run this rule; may be repeated")
+    parser.add_argument(
+        "--skip", metavar="RULE", action="append", default=[], help="leave this rule out; may be repeated"
+    )
+    mend = parser.add_argument_group("mending")
+    mend.add_argument("--fix", action="store_true", help="write the fixes; nothing is written if any cannot be")
+    mend.add_argument("--diff", action="store_true", help="show the fixes as a diff and write nothing")
+    change = parser.add_argument_group("what changed")
+    change.add_argument("--changed", action="store_true", help="report only what the change since the base caused")
+    change.add_argument("--base", metavar="REF", default="", help="the branch to compare with (default: the trunk)")
+    change.add_argument(
+        "--merge-base-check", action="store_true", help="judge the result of merging HEAD into the base"
+    )
+    report = parser.add_argument_group("report")
+    report.add_argument("--format", choices=FORMATS, default="human", help="how to write it (default: human)")
+    report.add_argument("--output", metavar="FILE", help="write the report there, and only the summary to the terminal")
+    report.add_argument("--statistics", action="store_true", help="add what each rule looked at, found and took")
+    report.add_argument("--show-settings", action="store_true", help="print the settings in force and stop")
+    add_options(parser)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    """Judge the tree, mend it if asked, and report."""
+    _refuse_contradictions(options)
+    checkout = open_checkout(options)
+    judge = Judge(checkout.cache(), rule_chooser(options.rules, options.only, options.skip), jobs=checkout.jobs)
+    if options.show_settings:
+        return _show_settings(checkout, console)
+    if options.merge_base_check:
+        from tooling.changed import judge_merge
+
+        outcome = judge_merge(checkout, judge, options.base)
+    elif options.fix or options.diff:
+        from tooling.fixing import fix_checkout
+
+        view = _changed_view(checkout, judge, options) if options.changed else judge
+        outcome = fix_checkout(checkout, view, console, write=options.fix, show=options.diff)
+    else:
+        view = _changed_view(checkout, judge, options) if options.changed else judge
+        with console.progress("checking") as started:
+            outcome = view(checkout.tree(), started)
+    return _report(outcome, options, console)
+
+
+def rule_chooser(names: Sequence[str], only: Sequence[str], skip: Sequence[str]) -> Callable[[Settings], Sequence[str]]:
+    """What picks the rules of a run, given its settings; UserError for a name that no rule has."""
+    for name in (*names, *only, *skip):
+        if name not in RULE_NAMES:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, RULE_NAMES, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "see: mergeready rules"
+            raise UserError(f"there is no rule {name!r}", hint=hint)
+    return lambda settings: chosen(settings, names, only, skip, RULE_NAMES)
+
+
+def _refuse_contradictions(options: argparse.Namespace) -> None:
+    if options.fix and options.diff:
+        raise UserError("--fix writes and --diff does not", hint="choose one of them")
+    if options.merge_base_check and (options.fix or options.diff or options.changed):
+        raise UserError("--merge-base-check judges a tree that is not on disk, so it cannot be combined")
+    if options.base and not (options.changed or options.merge_base_check):
+        raise UserError("--base says what to compare with", hint="add --changed or --merge-base-check")
+    if options.no_git and (options.changed or options.merge_base_check):
+        raise UserError("without git there is nothing to compare with", hint="drop --no-git")
+
+
+def _changed_view(checkout: Checkout, judge: Judge, options: argparse.Namespace) -> Callable[..., Outcome]:
+    from tooling.changed import changed_judge
+
+    return changed_judge(checkout, judge, options.base)
+
+
+def _show_settings(checkout: Checkout, console: Console) -> int:
+    from checks.settings import read_settings
+    from checks.store import Store
+
+    settings = read_settings(Store(checkout.tree(), checkout.cache(), 1))
+    shown = {**settings._asdict(), "profile": settings.profile._asdict()}
+    console.data(json.dumps(shown, indent=2))
+    return Exit.DONE
+
+
+def _report(outcome: Outcome, options: argparse.Namespace, console: Console) -> int:
+    from tooling.reporting import write_report
+
+    write_report(outcome, options.format, options.output, console, statistics=options.statistics)
+    return Exit.FINDINGS if outcome.findings else Exit.DONE
