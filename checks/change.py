@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from checks import git
 from checks.errors import CheckError
 from checks.model import Finding
+from checks.run import Outcome
 from checks.tree import Tree
 
 _GUESSES = tuple(
@@ -63,6 +64,12 @@ def changed_paths(base: Tree, present: Tree) -> frozenset[str]:
     """Files that were added, edited or deleted since the base: staged or not, tracked or not."""
     before, after = base.keys, present.keys
     return frozenset(path for path in {*before, *after} if before.get(path) != after.get(path))
+
+
+def only_caused(outcome: Outcome, at_base: Outcome, base: Tree, present: Tree) -> Outcome:
+    """The outcome without what was there before the change and lies in files that it does not touch."""
+    before = (*at_base.findings, *at_base.silenced, *at_base.accepted)
+    return outcome._replace(findings=caused(outcome.findings, before, changed_paths(base, present)))
 
 
 def caused(findings: Sequence[Finding], at_base: Iterable[Finding], changed: frozenset[str]) -> tuple[Finding, ...]:

@@ -37,26 +37,47 @@ def command(root: str, *arguments: str) -> list[str]:
     return ["git", "-C", root, *_SAFE, *arguments]
 
 
+class Started:
+    """A git command that runs while we go on; `output` waits for it."""
+
+    def __init__(self, root: str, *arguments: str) -> None:
+        self._name = arguments[0]
+        self._result: tuple[int, bytes, bytes] | None = None
+        try:
+            self._process = subprocess.Popen(
+                command(root, *arguments),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment(),
+            )
+        except FileNotFoundError as error:
+            raise _not_started(root) from error
+
+    def result(self) -> tuple[int, bytes, bytes]:
+        """Exit status, output and errors."""
+        if self._result is None:
+            output, errors = self._process.communicate()
+            self._result = self._process.returncode, output, errors
+        return self._result
+
+    def output(self) -> bytes:
+        """What it printed; CheckError with git's own first line where it failed."""
+        status, output, errors = self.result()
+        if status:
+            said = errors.decode("utf-8", "replace").strip().partition("\n")[0]
+            raise CheckError(f"git {self._name} failed: {said or status}", environment=True)
+        return output
+
+
 def ask(root: str, *arguments: str) -> bytes:
     """What a git command prints; CheckError with git's own first line where it fails."""
-    status, output, errors = attempt(root, *arguments)
-    if status:
-        said = errors.decode("utf-8", "replace").strip().partition("\n")[0]
-        raise CheckError(f"git {arguments[0]} failed: {said or status}", environment=True)
-    return output
+    return Started(root, *arguments).output()
 
 
 def attempt(root: str, *arguments: str) -> tuple[int, bytes, bytes]:
     """Exit status, output and errors of a git command; CheckError only where git itself cannot be started."""
-    try:
-        done = subprocess.run(
-            command(root, *arguments), capture_output=True, env=environment(), stdin=subprocess.DEVNULL, check=False
-        )
-    except FileNotFoundError as error:
-        if not os.path.isdir(root):
-            raise CheckError(f"{root} is not a folder") from error
-        raise CheckError("git is not installed", hint="install git 2.30 or newer", environment=True) from error
-    return done.returncode, done.stdout, done.stderr
+    return Started(root, *arguments).result()
 
 
 def find_repository(start: str) -> Repository:
@@ -73,3 +94,9 @@ def find_repository(start: str) -> Repository:
         raise CheckError("this is a bare repository: it has no files to look at", environment=True)
     hint = "run it inside a checkout, or look at every file below a folder with --no-git"
     raise CheckError(f"{os.path.abspath(start)} is not in a git repository", hint=hint, environment=True)
+
+
+def _not_started(root: str) -> CheckError:
+    if not os.path.isdir(root):
+        return CheckError(f"{root} is not a folder")
+    return CheckError("git is not installed", hint="install git 2.30 or newer", environment=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from checks import baseline, change, suppress
+from checks import baseline, suppress
 from checks.baseline import Acceptance
 from checks.cache import Cache
 from checks.engine import Verdict, judge, load_rule, remembered
@@ -61,13 +61,6 @@ class Judge:
         outcome = _sift(found, comments, acceptances, settings, names)
         notes = [f"{verdict.rule} looked at nothing here" for verdict in verdicts if verdict.subjects == 0]
         return outcome._replace(verdicts=verdicts, notes=tuple(notes), seconds=time.perf_counter() - began)
-
-
-def only_caused(outcome: Outcome, at_base: Outcome, base: Tree, present: Tree) -> Outcome:
-    """The outcome without what was there before the change and lies in files that it does not touch."""
-    changed = change.changed_paths(base, present)
-    before = (*at_base.findings, *at_base.silenced, *at_base.accepted)
-    return outcome._replace(findings=change.caused(outcome.findings, before, changed))
 
 
 def codes() -> dict[str, str]:

@@ -7,9 +7,7 @@ nothing, names no rule we know or gives no reason is a finding itself.
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -109,6 +107,9 @@ def _comments(text: str) -> list[Any]:
 
 def _real_comments(text: str) -> Iterator[tuple[int, int, re.Match[str]]]:
     """Suppressions in real comments: not those that a string, such as a docstring that explains them, holds."""
+    import io
+    import tokenize  # only where a comment was found: importing it takes as long as a warm run may spend on a rule
+
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     except (tokenize.TokenError, SyntaxError):  # no Python: Markdown, YAML, or a file that is broken

@@ -34,15 +34,14 @@ class Tree(Protocol):
 class WorkTree:
     """The files that git tracks, as they are on disk, and the untracked ones that it does not ignore."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, listing: git.Started | None = None) -> None:
         self.folder: str = root
         self.keys: Mapping[str, str] = {}
         self._bytes: dict[str, bytes] = {}
         keys: dict[str, str] = {}
         others: set[str] = set()
         dirty: set[str] = set()
-        listing = ("ls-files", "-z", "-v", "-s", "-c", "-m", "-d", "-o", "--exclude-standard")
-        for record in git.ask(root, *listing).split(b"\0"):
+        for record in (listing or start_listing(root)).output().split(b"\0"):
             tag, _, rest = record.partition(b" ")
             if tag == b"?":
                 dirty.add(os.fsdecode(rest))
@@ -84,6 +83,12 @@ class WorkTree:
         except OSError:
             return "unreadable"
         return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def start_listing(folder: str) -> git.Started:
+    """Have git list what a `WorkTree` is made of, from any folder of the checkout, while the caller goes on."""
+    states = ("-c", "-m", "-d", "-o", "--exclude-standard")
+    return git.Started(folder, "ls-files", "-z", "-v", "-s", *states, "--full-name", "--", ":/")
 
 
 class CommitTree:

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from checks import change
 from checks.model import Finding
-from checks.run import Judge, Outcome, Started, only_caused
+from checks.run import Judge, Outcome, Started
 from checks.tree import CommitTree, Tree, WorkTree
 from tooling.checkout import Checkout
 
@@ -21,7 +21,7 @@ def changed_judge(checkout: Checkout, judge: Judge, base: str) -> Callable[[Tree
         at_base = judge(before)
 
     def judge_change(tree: Tree, started: Started = lambda _: None) -> Outcome:
-        return only_caused(judge(tree, started), at_base, before, tree)
+        return change.only_caused(judge(tree, started), at_base, before, tree)
 
     return judge_change
 

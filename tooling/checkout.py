@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from checks import git
-from checks.cache import Cache
-from checks.engine import code_stamp
 from checks.errors import CheckError
-from checks.tree import FolderTree, WorkTree
+from checks.tree import FolderTree, WorkTree, start_listing
+
+if TYPE_CHECKING:
+    from checks.cache import Cache
 
 
 class Checkout(NamedTuple):
@@ -20,13 +21,17 @@ class Checkout(NamedTuple):
     repository: git.Repository | None
     cache_path: str | None
     jobs: int
+    listing: git.Started | None = None
 
     def tree(self) -> WorkTree | FolderTree:
-        """The files as they are now."""
-        return WorkTree(self.root) if self.repository else FolderTree(self.root)
+        """The files as they were when the checkout was opened."""
+        return WorkTree(self.root, self.listing) if self.repository else FolderTree(self.root)
 
     def cache(self) -> Cache:
         """The cache of this checkout, shared by all its worktrees."""
+        from checks.cache import Cache
+        from checks.engine import code_stamp
+
         return Cache(self.cache_path, code_stamp())
 
 
@@ -46,9 +51,15 @@ def open_checkout(options: argparse.Namespace) -> Checkout:
         if not os.path.isdir(options.root):
             raise CheckError(f"{options.root} is not a folder")
         return Checkout(os.path.abspath(options.root), None, None, jobs)
-    repository = git.find_repository(options.root)
+    # Both take git some milliseconds, in which Python imports what comes next.
+    listing = start_listing(options.root)
+    try:
+        repository = git.find_repository(options.root)
+    except CheckError:
+        listing.result()
+        raise
     path = None if options.no_cache else os.path.join(repository.common_dir, "mergeready", "checks.sqlite3")
-    return Checkout(repository.root, repository, path, jobs)
+    return Checkout(repository.root, repository, path, jobs, listing)
 
 
 def _cores() -> int:

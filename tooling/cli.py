@@ -5,6 +5,7 @@ Only the command that was asked for is imported, and nothing at all for `--versi
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -19,4 +20,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     from tooling.dispatch import dispatch
 
+    if "_ARGCOMPLETE" in os.environ:
+        from tooling.completion import complete
+
+        complete()
     return dispatch(arguments)

@@ -7,8 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
-from typing import NoReturn, Protocol, cast
+from typing import NoReturn, Protocol, TypedDict, cast
 
 from checks.errors import CheckError
 from tooling.commands import COMMANDS
@@ -35,10 +34,9 @@ def dispatch(arguments: Sequence[str]) -> int:
     """Parse the arguments, run the command, return the exit code."""
     console = Console()
     try:
-        options = _parser(arguments).parse_args(arguments)
-        command = load_command(options.command)
+        command, options = _parse(arguments)
         return command.run(options, console)
-    except SystemExit as end:  # argparse has printed its message or the help
+    except SystemExit as end:  # argparse has printed the help or the version
         return end.code if isinstance(end.code, int) else Exit.USAGE
     except UserError as error:
         console.error(str(error), error.hint)
@@ -60,39 +58,51 @@ def load_command(name: str) -> Command:
     return cast(Command, importlib.import_module(f"tooling.commands.{name.replace('-', '_')}"))
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser: with every command's name, and the options of the one command that was asked for."""
+def _parse(arguments: Sequence[str]) -> tuple[Command, argparse.Namespace]:
+    """The command that was asked for and its options; only its own parser is built where its name comes first."""
+    if arguments and arguments[0] in COMMANDS:
+        command = load_command(arguments[0])
+        parser = _Parser(prog=f"mergeready {arguments[0]}", **_texts(command))
+        command.configure(parser)
+        return command, parser.parse_args(arguments[1:])
+    if arguments and not arguments[0].startswith("-"):
+        from difflib import get_close_matches
+
+        near = get_close_matches(arguments[0], COMMANDS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "see mergeready --help"
+        raise UserError(f"there is no command {arguments[0]!r}", hint=hint)
+    options = whole_parser().parse_args(arguments)
+    return load_command(options.command), options
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """The parser of every command and all their options: for the help and for completion in the shell."""
     parser = _Parser(
         prog="mergeready",
         description="Take a branch of a model library from 'it works on my machine' to 'a maintainer can merge it'.",
+        epilog="mergeready COMMAND --help tells more of a command.",
     )
     parser.add_argument("-V", "--version", action="version", version=f"mergeready {VERSION}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
-    completing = "_ARGCOMPLETE" in os.environ
-    asked = next((word for word in arguments if not word.startswith("-")), "")
-    if asked and asked not in COMMANDS:
-        near = get_close_matches(asked, COMMANDS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "see mergeready --help"
-        raise UserError(f"there is no command {asked!r}", hint=hint)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():
-        if completing or name == asked:
-            command = load_command(name)
-            text, _, examples = (command.__doc__ or "").partition("Examples:\n")
-            own = commands.add_parser(
-                name,
-                help=summary,
-                description=text.strip(),
-                epilog=f"examples:\n{examples.rstrip()}" if examples else None,
-                formatter_class=argparse.RawDescriptionHelpFormatter,
-            )
-            command.configure(own)
-        else:
-            commands.add_parser(name, help=summary, add_help=False)
-    if completing:
-        import argcomplete
-
-        argcomplete.autocomplete(parser)
+        command = load_command(name)
+        command.configure(commands.add_parser(name, help=summary, **_texts(command)))
     return parser
+
+
+def _texts(command: Command) -> _Texts:
+    text, _, examples = (command.__doc__ or "").partition("Examples:\n")
+    return {
+        "description": text.strip(),
+        "epilog": f"examples:\n{examples.rstrip()}" if examples else None,
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+    }
+
+
+class _Texts(TypedDict):
+    description: str
+    epilog: str | None
+    formatter_class: type[argparse.HelpFormatter]
 
 
 class _Parser(argparse.ArgumentParser):

@@ -18,7 +18,7 @@ from checks.baseline import Acceptance
 from checks.run import Judge, Outcome
 from checks.tree import Tree
 from tooling.checkout import add_options, open_checkout
-from tooling.commands.check import rule_chooser
+from tooling.choice import rule_chooser
 from tooling.console import Console
 from tooling.errors import Exit
 

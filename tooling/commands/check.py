@@ -16,15 +16,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from checks.engine import chosen
 from checks.reports import FORMATS
-from checks.run import Judge, Outcome
-from checks.settings import RULE_NAMES, Settings
 from tooling.checkout import Checkout, add_options, open_checkout
 from tooling.console import Console
 from tooling.errors import Exit, UserError
+
+if TYPE_CHECKING:
+    from checks.run import Judge, Outcome
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +56,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Judge the tree, mend it if asked, and report."""
     _refuse_contradictions(options)
     checkout = open_checkout(options)
+    # Imported while git lists the files: on a warm run this is half of the time.
+    from checks.run import Judge
+    from tooling.choice import rule_chooser
+
     judge = Judge(checkout.cache(), rule_chooser(options.rules, options.only, options.skip), jobs=checkout.jobs)
     if options.show_settings:
         return _show_settings(checkout, console)
@@ -72,18 +77,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
         with console.progress("checking") as started:
             outcome = view(checkout.tree(), started)
     return _report(outcome, options, console)
-
-
-def rule_chooser(names: Sequence[str], only: Sequence[str], skip: Sequence[str]) -> Callable[[Settings], Sequence[str]]:
-    """What picks the rules of a run, given its settings; UserError for a name that no rule has."""
-    for name in (*names, *only, *skip):
-        if name not in RULE_NAMES:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, RULE_NAMES, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "see: mergeready rules"
-            raise UserError(f"there is no rule {name!r}", hint=hint)
-    return lambda settings: chosen(settings, names, only, skip, RULE_NAMES)
 
 
 def _refuse_contradictions(options: argparse.Namespace) -> None:

@@ -18,7 +18,7 @@ from checks.reports import human, pages
 from checks.run import Judge, Outcome, codes
 from checks.settings import RULE_NAMES
 from tooling.checkout import Checkout, add_options, open_checkout
-from tooling.commands.check import rule_chooser
+from tooling.choice import rule_chooser
 from tooling.console import Console
 from tooling.errors import Exit, UserError
 
