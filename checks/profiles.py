@@ -11,12 +11,17 @@ class Profile(NamedTuple):
 
     `packages` maps an import name to its folder, the library first; a copied-code marker may name any of them.
     `{package}` in a pattern stands for the folder of the library.
+    `tocs_sorted` are the sections of a table of contents that are in alphabetical order, by their titles from the top
+    down; `API/Models/*` is every section in the one called Models, not that one itself. `tocs_repeat` says whether
+    the same page may be listed in several sections.
     """
 
     name: str
     packages: Mapping[str, str]
     formatter: str = "auto"
     tocs: tuple[str, ...] = ("docs/*_toctree.yml",)
+    tocs_sorted: tuple[str, ...] = ()
+    tocs_repeat: bool = True
     auto_mappings: tuple[str, ...] = ("{package}/models/auto/*.py",)
     path_lists: tuple[str, ...] = ("utils/*doctest*.txt", "utils/*documentation_tests*.txt")
     dependency_table: str = "{package}/dependency_versions_table.py"
@@ -34,10 +39,14 @@ class Profile(NamedTuple):
         return template.replace("{package}/", f"{self.library}/" if self.library not in ("", ".") else "")
 
 
+_TRANSFORMERS: Mapping[str, Any] = {"tocs_sorted": ("API/Models/*",), "tocs_repeat": False, "dummies_sorted": True}
 _LAYOUTS: Mapping[str, Mapping[str, Any]] = {
-    "transformers-4": {"dummies_sorted": True, "dummy_short_names": {"torch": "pt", "tensorflow": "tf"}},
-    "transformers-5": {"dummies_sorted": True},
-    "diffusers": {},
+    "transformers-4": {**_TRANSFORMERS, "dummy_short_names": {"torch": "pt", "tensorflow": "tf"}},
+    "transformers-5": {**_TRANSFORMERS},
+    "diffusers": {
+        "tocs_sorted": ("API/Models", "API/Models/*", "API/Pipelines", "API/Pipelines/*", "API/Schedulers"),
+        "tocs_repeat": False,
+    },
     "optimum": {},
     "generic": {},
 }

@@ -106,7 +106,7 @@ def _profile(table: Mapping[str, Any], paths: tuple[str, ...], text: Callable[[s
     shapes = {key: value for key, value in profile._asdict().items() if key not in ("name", "packages")}
     _known(layout, shapes, source, "tool.mergeready.layout")
     for key, value in layout.items():
-        _typed(value, shapes[key] or ("",), source, f"tool.mergeready.layout.{key}")
+        _typed(value, ("",) if shapes[key] == () else shapes[key], source, f"tool.mergeready.layout.{key}")
     changed: dict[str, Any] = {key: tuple(own) if isinstance(own, list) else own for key, own in layout.items()}
     return profile._replace(**changed)
 
