@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class Entry(NamedTuple):
     """A page, a section, or both.
 
-    `pages` are paths without their suffix, relative to the table; `title` empty means that there is none. `first` and
-    `last` are the lines that go where the entry goes, the comments above it included; `last` is 0 where the lines are
-    not its own to be moved. `line` is where it begins.
+    `pages` are paths without their suffix, relative to the table; `title` empty means that there is none. `line` is
+    where the entry begins, `first` to `last` are the lines that go where it goes, the comments above it included;
+    `last` is 0 where the lines are not its own to be moved.
     """
 
     title: str
@@ -44,21 +44,10 @@ class Toc(NamedTuple):
 
 
 def _extract(text: str) -> Toc:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
-    try:
-        # Nodes are all we need: building values out of them would take another third of the time.
-        root = YAML(typ="safe", pure=True).compose(text)
-        return _Reader(text).read(root)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        return Toc(problem=Oddity(mark.line + 1 if mark else 1, error.problem or "not YAML"))
-    except (YAMLError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-        # Beside its own errors the scanner lets some of Python's escape where the text is damaged.
-        return Toc(problem=Oddity(1, str(error).partition("\n")[0] or "not YAML"))
-    except RecursionError:
-        return Toc(problem=Oddity(1, "nested too deeply"))
+    root = _compose(text)
+    if isinstance(root, Oddity):
+        return Toc(problem=root)
+    return _Reader(text, root).toc() if root else Toc()
 
 
 def _load(stored: list[Any]) -> Toc:
@@ -76,34 +65,53 @@ def _entries(stored: list[Any]) -> tuple[Entry, ...]:
     return tuple(Entry(title, tuple(pages), *lines, _entries(inner)) for title, pages, *lines, inner in stored)
 
 
-class _Reader:
-    """Makes entries of nodes; each node is visited once, so an alias of itself ends."""
+def _compose(text: str) -> Node | Oddity | None:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-    def __init__(self, text: str) -> None:
+    try:
+        # Nodes are all we need: building values out of them would take another third of the time.
+        root: Node | None = YAML(typ="safe", pure=True).compose(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        return Oddity(mark.line + 1 if mark else 1, error.problem or "not YAML")
+    except (YAMLError, ValueError) as error:
+        return Oddity(1, str(error).partition("\n")[0] or "not YAML")
+    except RecursionError:
+        return Oddity(1, "nested too deeply")
+    return root
+
+
+class _Reader:
+    """Makes entries of nodes. Each node is visited once, so a table that holds itself ends too."""
+
+    def __init__(self, text: str, root: Node) -> None:
         self._lines = text.split("\n")
         self._length = len(text)
+        self._root = root
+        # An alias has to stay behind its anchor: where there are any, no entry is moved.
+        self._movable = not _anchored(root)
         self._seen: set[int] = set()
         self._oddities: list[Oddity] = []
 
-    def read(self, root: Node | None) -> Toc:
-        if root is None:
-            return Toc()
-        if root.id != "sequence":
-            return Toc(problem=Oddity(root.start_mark.line + 1, "the top level is no list of sections"))
-        entries = self._section(root)
-        return Toc(entries, tuple(self._oddities))
+    def toc(self) -> Toc:
+        return Toc(self._section(self._root, "the table"), tuple(self._oddities))
 
-    def _section(self, node: SequenceNode) -> tuple[Entry, ...]:
+    def _section(self, node: Node, name: str) -> tuple[Entry, ...]:
+        if node.id != "sequence" or id(node) in self._seen:
+            self._odd(node, f"{name} is no list of its own")
+            return ()
+        self._seen.add(id(node))
         spans = self._spans(node) or [(0, 0)] * len(node.value)
-        return tuple(
-            self._entry(child, span) for child, span in zip(node.value, spans, strict=True) if self._is_entry(child)
-        )
+        pairs = zip(node.value, spans, strict=True)
+        return tuple(self._entry(child, span) for child, span in pairs if self._is_entry(child))
 
     def _is_entry(self, node: Node) -> bool:
-        if id(node) in self._seen:
-            return self._odd(node, "is an alias of another entry")
-        self._seen.add(id(node))
-        return node.id == "mapping" or self._odd(node, "is no entry with a title")
+        if node.id == "mapping" and id(node) not in self._seen:
+            self._seen.add(id(node))
+            return True
+        self._odd(node, "an entry is no mapping of its own")
+        return False
 
     def _entry(self, node: MappingNode, span: tuple[int, int]) -> Entry:
         keys = dict(self._keys(node))
@@ -112,12 +120,12 @@ class _Reader:
         if not keys.keys() & {"local", "local_fw", "sections"}:
             self._odd(node, "an entry has neither `local` nor `sections`")
         inner = self._section(keys["sections"], "`sections`") if "sections" in keys else ()
-        return Entry(self._text(keys.get("title")), pages, line, *(span if span[1] else (line, 0)), inner)
+        return Entry(_text(keys.get("title")), pages, line, *(span if span[1] else (line, 0)), inner)
 
     def _keys(self, node: MappingNode) -> Iterator[tuple[str, Node]]:
         known: set[str] = set()
         for key, value in node.value:
-            name = key.value if key.id == "scalar" else ""
+            name = str(key.value) if key.id == "scalar" else ""
             if name in known:
                 self._odd(key, f"an entry has {name!r} twice")
             elif name in _STRUCTURE:
@@ -131,16 +139,10 @@ class _Reader:
         if frameworks is not None:
             named += [value for _, value in frameworks.value] if frameworks.id == "mapping" else [frameworks]
         for node in named:
-            if text := self._text(node):
+            if text := _text(node):
                 yield text
             else:
                 self._odd(node, "`local` is no path")
-
-    def _text(self, node: Node | None) -> str:
-        """The text of a scalar; empty for `key:` without a value and for what is no scalar."""
-        if node is None or node.id != "scalar" or node.tag.endswith(":null"):
-            return ""
-        return str(node.value)
 
     def _odd(self, node: Node, what: str) -> None:
         self._oddities.append(Oddity(node.start_mark.line + 1, what))
@@ -171,13 +173,22 @@ class _Reader:
 
     def _end(self, node: SequenceNode) -> int:
         """The last line of a block sequence: blank lines and the comments of what follows are not part of it."""
-        ends_text = node.end_mark.index >= self._length
-        line = len(self._lines) if ends_text else node.end_mark.line
-        while not self._lines[line - 1].strip() or (
-            (comment := _COMMENT.match(self._lines[line - 1])) and len(comment[1]) < node.start_mark.column
-        ):
+        line = len(self._lines) if node.end_mark.index >= self._length else node.end_mark.line
+        while line > 1 and self._is_outside(self._lines[line - 1], node.start_mark.column):
             line -= 1
         return line
+
+    @staticmethod
+    def _is_outside(line: str, column: int) -> bool:
+        comment = _COMMENT.match(line)
+        return not line.strip() or (comment is not None and len(comment[1]) < column)
+
+
+def _text(node: Node | None) -> str:
+    """The text of a scalar; empty for `key:` without a value and for what is no scalar."""
+    if node is None or node.id != "scalar" or str(node.tag).endswith(":null"):
+        return ""
+    return str(node.value)
 
 
 def _anchored(root: Node) -> bool:
