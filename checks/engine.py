@@ -91,11 +91,10 @@ def code_stamp() -> int:
 
     Facts and verdicts of another version are never taken for ours.
     """
-    folder = os.path.dirname(__file__)
     stamp = zlib.crc32(sys.version.encode())
-    for part in ("", "facts", "rules"):
-        where = os.path.join(folder, part)
-        for name in sorted(os.listdir(where)):
+    for where, folders, names in os.walk(os.path.dirname(__file__)):
+        folders.sort()
+        for name in sorted(names):
             if name.endswith(".py"):
                 with open(os.path.join(where, name), "rb") as file:
                     stamp = zlib.crc32(file.read(), stamp)

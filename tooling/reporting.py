@@ -14,7 +14,7 @@ from tooling.version import VERSION
 def write_report(outcome: Outcome, style: str, output: str | None, console: Console, *, statistics: bool) -> None:
     """Write it; with `output` the report goes to that file and one line of summary to the terminal."""
     if output:
-        _to_file(_text(outcome, style), output)
+        write_file(_text(outcome, style), output)
         console.print(f"{human.summary(outcome)}; written to {output}")
     elif style == "human":
         for text, look in human.lines(outcome):
@@ -26,6 +26,17 @@ def write_report(outcome: Outcome, style: str, output: str | None, console: Cons
         say = console.print if style == "human" else console.note
         for text, look in human.statistics(outcome):
             say(text, look)
+
+
+def write_file(text: str, path: str) -> None:
+    """Write text to a file, whole or not at all; UserError where that fails."""
+    try:
+        temporary = f"{path}.{os.getpid()}.tmp"
+        with open(temporary, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text if text.endswith("\n") else f"{text}\n")
+        os.replace(temporary, path)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}", exit=Exit.ENVIRONMENT) from error
 
 
 def _text(outcome: Outcome, style: str) -> str:
@@ -40,13 +51,3 @@ def _text(outcome: Outcome, style: str) -> str:
     if style == "github":
         return "\n".join(github.lines(outcome))
     return "\n".join(text for text, _ in human.lines(outcome))
-
-
-def _to_file(text: str, path: str) -> None:
-    try:
-        temporary = f"{path}.{os.getpid()}.tmp"
-        with open(temporary, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text if text.endswith("\n") else f"{text}\n")
-        os.replace(temporary, path)
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}", exit=Exit.ENVIRONMENT) from error
