@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import codecs
 import re
+from functools import cache
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK_OR_COMMENT = re.compile(rb"^[ \t\f]*(?:#|$)")
+_ASCII = bytes(range(128)) + b"\x1b"  # an escape at the end trips codecs that keep a state
 # C0 and C1 controls but tab and new line, line and paragraph separators, bidirectional controls, surrogates.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
@@ -20,29 +23,35 @@ def decode(content: bytes) -> str:
     >>> decode(b"\xef\xbb\xbfa\r\nb\rc\xff")
     'a\nb\nc\udcff'
     """
-    body = content.removeprefix(codecs.BOM_UTF8)
-    try:
-        text = body.decode(encoding_of(content), "surrogateescape")
-    except (UnicodeError, LookupError):  # a codec that knows no surrogateescape, or is no text encoding
-        text = body.decode("utf-8", "surrogateescape")
+    text = content.removeprefix(codecs.BOM_UTF8).decode(encoding_of(content), "surrogateescape")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def encoding_of(content: bytes) -> str:
-    r"""The encoding a Python source declares, UTF-8 where it declares none or one that does not exist.
+    r"""The encoding a Python source declares (PEP 263), UTF-8 where it declares none that is fit for source.
 
     >>> encoding_of(b"# -*- coding: latin-1 -*-\n")
     'iso8859-1'
     """
     if content.startswith(codecs.BOM_UTF8) or b"coding" not in content[:400]:
         return "utf-8"
-    for line in content.split(b"\n", 2)[:2]:
+    for line in _LINE_END.split(content[:400], 2)[:2]:
         if cookie := _COOKIE.match(line):
-            try:
-                return codecs.lookup(cookie[1].decode("ascii", "replace")).name
-            except LookupError:
-                return "utf-8"
+            return _fit(cookie[1].decode("ascii", "replace"))
+        if not _BLANK_OR_COMMENT.match(line):
+            return "utf-8"
     return "utf-8"
+
+
+@cache
+def _fit(name: str) -> str:
+    """The name of a codec in which ASCII bytes are ASCII characters, so that lines end where bytes say; else UTF-8."""
+    try:
+        codec = codecs.lookup(name).name
+        fits = "escape" not in codec and _ASCII.decode().encode(codec) == _ASCII and _ASCII.decode(codec).isascii()
+    except (LookupError, UnicodeError):
+        return "utf-8"
+    return codec if fits else "utf-8"
 
 
 def split_lines(content: bytes) -> list[bytes]:
