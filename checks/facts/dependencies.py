@@ -68,8 +68,9 @@ def _extract_project(text: str) -> Declared:
         return Declared(problem=Unparsable(1, str(error)))
     if not isinstance(project, dict):
         return Declared()
-    found = [requirement for requirement in _strings(project) if _name(requirement) != project.get("name")]
-    return Declared(tuple(_requirement(requirement, _line(text, requirement)) for requirement in found))
+    found = (_requirement(requirement, _line(text, requirement)) for requirement in _strings(project))
+    # An extra may ask for other extras of the project itself.
+    return Declared(tuple(one for one in found if one.name.partition("[")[0] != project.get("name")))
 
 
 def _extract_table(text: str) -> Table:

@@ -125,7 +125,8 @@ def _runs(pairs: list[Pair | None], text: str, starts: list[int]) -> Iterator[tu
 
 def _entry(pair: Pair, text: str, starts: list[int]) -> Entry:
     key, first, last = pair
-    assert last.end_lineno is not None and last.end_col_offset is not None
+    assert last.end_lineno is not None
+    assert last.end_col_offset is not None
     before = text[starts[first.lineno - 1] : _offset(text, starts, first.lineno, first.col_offset)]
     comma = _COMMA.match(text, _offset(text, starts, last.end_lineno, last.end_col_offset))
     if before.strip() or comma is None:

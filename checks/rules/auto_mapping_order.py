@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from checks.facts.mappings import MAPPINGS, Entry, Mapping
 from checks.model import Edit, Example, Finding
+from checks.reorder import Block, reorder
 
 if TYPE_CHECKING:
     from checks.index import Index
@@ -36,12 +37,16 @@ OPTIONS: dict[str, object] = {}
 
 
 def check(index: Index) -> Findings:
-    """Report each run of entries that is out of order and each key that is there twice; subjects are the entries."""
+    """Report each run of entries that is out of order and each key that is there twice.
+
+    Subjects are the entries, and the files that could not be looked at.
+    """
     profile = index.settings.profile
     entries = 0
     for path in index.matching(*(profile.pattern(template) for template in profile.auto_mappings)):
         found = index.facts(MAPPINGS, path)
         if found.problem:
+            entries += 1
             line, why = found.problem
             yield Finding(path, line, "auto-mapping-order/unparsable", "mappings not checked: not valid Python", why)
         lines = index.text(path).split("\n") if found.mappings else []
@@ -68,7 +73,11 @@ def _duplicates(path: str, mapping: Mapping, lines: list[str]) -> Iterator[Findi
                 entry.line,
                 "auto-mapping-order/duplicate",
                 f"{mapping.name}: {entry.key!r} is there twice",
-                "both entries are the same" if same else "the second entry replaces the first one when the file is read",
+                (
+                    "both entries are the same"
+                    if same
+                    else "the second entry replaces the first one when the file is read"
+                ),
                 edits=(Edit(path, entry.line, entry.last, ""),) if same and alone else (),
                 source=(path, earlier.line),
             )
@@ -94,15 +103,9 @@ def _disorder(path: str, mapping: Mapping, run: tuple[Entry, ...], lines: list[s
 
 
 def _sorted(path: str, run: tuple[Entry, ...], lines: list[str]) -> tuple[Edit, ...]:
-    """The lines from the first entry that moves to the last one, in order; nothing where entries share a line."""
-    if not all(entry.last for entry in run):
-        return ()
     firsts = [run[0].line, *(entry.last + 1 for entry in run[:-1])]  # what stands above an entry goes with it
-    wanted = sorted(range(len(run)), key=lambda place: run[place].key)
-    moved = [place for place, other in enumerate(wanted) if place != other]
-    first, last = moved[0], moved[-1]
-    text = [line for place in wanted[first : last + 1] for line in lines[firsts[place] - 1 : run[place].last]]
-    return (Edit(path, firsts[first], run[last].last, "\n".join(text) + "\n"),)
+    blocks = [Block(first, entry.last) for first, entry in zip(firsts, run, strict=True)]
+    return reorder(path, blocks, sorted(range(len(run)), key=lambda place: run[place].key), lines)
 
 
 _PATH = "src/lib/models/auto/modeling_auto.py"
@@ -130,8 +133,7 @@ MODEL_MAPPING_NAMES = OrderedDict(
 """,
         },
         says=(f"{_PATH}:7 auto-mapping-order/order",),
-        mended={
-            _PATH: """\
+        mended={_PATH: """\
 MODEL_MAPPING_NAMES = OrderedDict(
     [
         # Base model mapping
@@ -145,8 +147,7 @@ MODEL_MAPPING_NAMES = OrderedDict(
         ("dpt", "DPTModel"),
     ]
 )
-"""
-        },
+"""},
     ),
     Example(
         "a key twice: the same entry goes, another value is for a person to decide",
@@ -162,15 +163,13 @@ CONFIG_MAPPING = {
 """,
         },
         says=(f"{_PATH}:3 auto-mapping-order/duplicate", f"{_PATH}:5 auto-mapping-order/duplicate"),
-        mended={
-            _PATH: """\
+        mended={_PATH: """\
 CONFIG_MAPPING = {
     "bert": "BertConfig",
     "clip": "CLIPConfig",
     "clip": "CLIPTextConfig",
 }
-"""
-        },
+"""},
     ),
     Example(
         "entries that share a line are reported and left alone",

@@ -118,7 +118,9 @@ def _difference(wanted: Requirement | None, entry: Requirement | None) -> tuple[
     if wanted is None or entry is None:
         one = wanted or entry
         assert one is not None
-        return ("missing", f"{one.text!r} is not in the table") if wanted else ("extra", f"{one.text!r} is not declared")
+        return (
+            ("missing", f"{one.text!r} is not in the table") if wanted else ("extra", f"{one.text!r} is not declared")
+        )
     return "different", f"{wanted.text!r} is declared, the table holds {entry.text!r}"
 
 
@@ -128,7 +130,9 @@ def _render(source: Source, table: Table, before: str) -> str:
     header = source.declared.header or tuple(before.split("\n")[: table.line - 1])
     # Like a dict made of the list: a name keeps the place where it came first and the text that came last.
     entries = {wanted.name: wanted.text for wanted in source.declared.requirements}
-    pairs = ((json.dumps(name, ensure_ascii=False), json.dumps(text, ensure_ascii=False)) for name, text in entries.items())
+    pairs = (
+        (json.dumps(name, ensure_ascii=False), json.dumps(text, ensure_ascii=False)) for name, text in entries.items()
+    )
     return "\n".join([*header, "deps = {", *(f"    {name}: {text}," for name, text in pairs), "}", ""])
 
 
@@ -145,7 +149,7 @@ def _line_edits(path: str, before: str, after: str) -> tuple[Edit, ...]:
 
 
 _TABLE = "src/lib/dependency_versions_table.py"
-_SETUP = '''\
+_SETUP = """\
 _deps = [
     "Pillow>=10.0",
     "numpy",  # any will do
@@ -156,15 +160,15 @@ _deps = [
 class Update(Command):
     def run(self):
         content = ["# Generated from setup.py, do not edit.", "deps = {", entries, "}", ""]
-'''
-_WRITTEN = '''\
+"""
+_WRITTEN = """\
 # Generated from setup.py, do not edit.
 deps = {
     "Pillow": "Pillow>=10.0",
     "numpy": "numpy",
     "torch": "torch>=2.6,!=2.7.0",
 }
-'''
+"""
 _LIBRARY = {"src/lib/__init__.py": "", "setup.py": _SETUP}
 
 EXAMPLES = (

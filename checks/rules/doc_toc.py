@@ -4,8 +4,8 @@
 `title` what the reader sees, `sections` the entries below. The tool that builds the documentation stops at a page that
 is listed and missing, and at one that is there and not listed; this rule says so before.
 
-- Pages are `.md` and `.mdx` files; a `README` needs no entry, nor does a page that matches one of the globs in `unlisted`
-  (relative to the table), and nothing does where `_config.py` beside the table sets `disable_toc_check`.
+- Pages are `.md` and `.mdx` files. A `README` needs no entry, nor does a page that matches one of the globs in
+  `unlisted` (relative to the table), nor any where `_config.py` beside the table sets `disable_toc_check`.
 - `placeholders` are pages that may be listed any number of times, for what is still to be translated.
 - The sections named by `layout.tocs_sorted` are sorted by title, without regard to case; entries whose titles are in
   `first` come before the others. Translations, tables with an `en` folder beside their own, keep an order of their own.
@@ -18,15 +18,16 @@ alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import pairwise
-from posixpath import dirname, normpath
+from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
+from checks.doc_folder import SUFFIXES, is_translation, must_list_all, pages_beside
 from checks.facts.toc import TOC, Entry
 from checks.model import Edit, Example, Finding
+from checks.reorder import reorder
 
 if TYPE_CHECKING:
     from checks.index import Index
@@ -57,25 +58,47 @@ class Section(NamedTuple):
     entries: tuple[Entry, ...]
 
 
+class Table(NamedTuple):
+    """One table of contents with what its checks need to know. `lines` are those of its file."""
+
+    tree: Index
+    path: str
+    lines: list[str]
+    sections: tuple[Section, ...]
+    translated: bool
+
+    def option(self, key: str) -> tuple[str, ...]:
+        """A setting of this rule."""
+        return tuple(self.tree.settings.option("doc-toc", key, OPTIONS[key]))
+
+
 def check(index: Index) -> Findings:
-    """Report what is wrong with each table of contents; subjects are the entries."""
+    """Report what is wrong with each table of contents; subjects are the tables and their entries."""
     profile = index.settings.profile
     tables = index.matching(*(profile.pattern(template) for template in profile.tocs))
     entries = 0
     for path in tables:
         toc = index.facts(TOC, path)
         if toc.problem:
-            yield Finding(path, toc.problem.line, "doc-toc/unparsable", "this is no table of contents", toc.problem.what)
+            yield Finding(
+                path, toc.problem.line, "doc-toc/unparsable", "this is no table of contents", toc.problem.what
+            )
             continue
-        for line, what in toc.oddities:
-            yield Finding(path, line, "doc-toc/entry", what)
+        yield from (Finding(path, line, "doc-toc/entry", what) for line, what in toc.oddities)
         sections = tuple(_sections(Section((), toc.entries)))
         entries += sum(len(section.entries) for section in sections)
-        yield from _untitled(path, sections)
-        yield from _repeated(index, path, sections)
-        yield from _unordered(index, path, sections)
-        yield from _pages(index, path, sections, tables)
-    return entries
+        table = Table(index, path, index.text(path).split("\n"), sections, is_translation(index, path))
+        for section in sections:
+            yield from _untitled(path, section)
+            yield from _twice(table, section)
+            yield from _unordered(table, section)
+        if not profile.tocs_repeat and not table.translated:
+            yield from _repeated(table)
+        pages = pages_beside(index, path, tables)
+        yield from _missing(table, pages)
+        if must_list_all(index, path):
+            yield from _unlisted(table, pages)
+    return len(tables) + entries
 
 
 def _sections(section: Section) -> Iterator[Section]:
@@ -84,75 +107,74 @@ def _sections(section: Section) -> Iterator[Section]:
         yield from _sections(Section((*section.names, entry.title), entry.entries))
 
 
-def _untitled(path: str, sections: tuple[Section, ...]) -> Iterator[Finding]:
-    for section in sections:
-        for entry in section.entries:
-            if not entry.title:
-                named = f"{entry.pages[0]!r}" if entry.pages else "a section"
-                yield Finding(path, entry.line, "doc-toc/title", f"{named} has no title")
+def _untitled(path: str, section: Section) -> Iterator[Finding]:
+    for entry in section.entries:
+        if not entry.title:
+            named = repr(entry.pages[0]) if entry.pages else "a section"
+            yield Finding(path, entry.line, "doc-toc/title", f"{named} has no title")
 
 
-def _repeated(index: Index, path: str, sections: tuple[Section, ...]) -> Iterator[Finding]:
-    placeholders = _option(index, "placeholders")
-    once = not index.settings.profile.tocs_repeat and not _is_translation(index, path)
-    lines = index.text(path).split("\n")
-    anywhere: dict[str, Entry] = {}
-    for section in sections:
-        here: dict[str, Entry] = {}
-        for entry in section.entries:
-            for page in entry.pages:
-                if page in placeholders:
-                    continue
-                if here.setdefault(page, entry) is not entry:
-                    yield _duplicate(path, page, here[page], entry, lines)
-                elif anywhere.setdefault(page, entry) is not entry and once:
-                    yield Finding(
-                        path,
-                        entry.line,
-                        "doc-toc/repeated",
-                        f"{page!r} is listed in two sections",
-                        f"it stands in section {' > '.join(section.names)!r} too",
-                        source=(path, anywhere[page].line),
-                    )
-
-
-def _duplicate(path: str, page: str, earlier: Entry, entry: Entry, lines: list[str]) -> Finding:
-    same = bool(entry.last) and _source(earlier, lines) == _source(entry, lines)
-    return Finding(
-        path,
-        entry.line,
-        "doc-toc/duplicate",
-        f"{page!r} is listed twice in one section",
-        "both entries are the same" if same else "the entries differ: one of them has to go by hand",
-        edits=(Edit(path, entry.first, entry.last, ""),) if same else (),
-        source=(path, earlier.line),
-    )
+def _twice(table: Table, section: Section) -> Iterator[Finding]:
+    seen: dict[str, Entry] = {}
+    for entry in section.entries:
+        for page in entry.pages:
+            earlier = seen.setdefault(page, entry)
+            if earlier is entry or page in table.option("placeholders"):
+                continue
+            same = bool(entry.block.last) and _source(earlier, table.lines) == _source(entry, table.lines)
+            yield Finding(
+                table.path,
+                entry.line,
+                "doc-toc/duplicate",
+                f"{page!r} is listed twice in one section",
+                "both entries are the same" if same else "the entries differ: one of them has to go by hand",
+                edits=(Edit(table.path, *entry.block, ""),) if same else (),
+                source=(table.path, earlier.line),
+            )
 
 
 def _source(entry: Entry, lines: list[str]) -> list[str]:
     """The lines of an entry, in any order of its keys; blank lines do not count, comments do."""
-    return sorted(line.strip().removeprefix("- ") for line in lines[entry.first - 1 : entry.last] if line.strip())
+    first, last = entry.block
+    return sorted(line.strip().removeprefix("- ") for line in lines[first - 1 : last] if line.strip())
 
 
-def _unordered(index: Index, path: str, sections: tuple[Section, ...]) -> Iterator[Finding]:
-    patterns = index.settings.profile.tocs_sorted
-    if not patterns or _is_translation(index, path):
+def _repeated(table: Table) -> Iterator[Finding]:
+    seen: dict[str, tuple[Section, Entry]] = {}
+    for section in table.sections:
+        for entry in section.entries:
+            for page in entry.pages:
+                earlier, first = seen.setdefault(page, (section, entry))
+                if earlier is not section and page not in table.option("placeholders"):
+                    yield Finding(
+                        table.path,
+                        entry.line,
+                        "doc-toc/repeated",
+                        f"{page!r} is listed in two sections",
+                        f"it stands in section {' > '.join(earlier.names)!r} too",
+                        source=(table.path, first.line),
+                    )
+
+
+def _unordered(table: Table, section: Section) -> Iterator[Finding]:
+    patterns = () if table.translated else table.tree.settings.profile.tocs_sorted
+    entries = section.entries
+    if not any(_covers(pattern, section.names) for pattern in patterns) or not all(entry.title for entry in entries):
         return
-    first = _option(index, "first")
-    for section in sections:
-        if not any(_covers(pattern, section.names) for pattern in patterns) or not all(e.title for e in section.entries):
-            continue
-        for earlier, entry in pairwise(section.entries):
-            if _rank(entry, first) < _rank(earlier, first):
-                yield Finding(
-                    path,
-                    entry.line,
-                    "doc-toc/order",
-                    f"{entry.title!r} stands after {earlier.title!r}",
-                    f"section {' > '.join(section.names)!r} is sorted by title",
-                    edits=_sorted(path, section.entries, first, index.text(path).split("\n")),
-                )
-                break
+    first = table.option("first")
+    ranks = [_rank(entry, first) for entry in entries]
+    for place, (earlier, rank) in enumerate(pairwise(ranks), 1):
+        if rank < earlier:
+            order = sorted(range(len(ranks)), key=lambda place: ranks[place])
+            yield Finding(
+                table.path,
+                entries[place].line,
+                "doc-toc/order",
+                f"{entries[place].title!r} stands after {entries[place - 1].title!r}",
+                f"section {' > '.join(section.names)!r} is sorted by title",
+                edits=reorder(table.path, [entry.block for entry in entries], order, table.lines),
+            )
+            return
 
 
 def _covers(pattern: str, names: tuple[str, ...]) -> bool:
@@ -165,60 +187,36 @@ def _rank(entry: Entry, first: tuple[str, ...]) -> tuple[bool, str]:
     return (False, "") if title in first else (True, title)
 
 
-def _sorted(path: str, entries: tuple[Entry, ...], first: tuple[str, ...], lines: list[str]) -> tuple[Edit, ...]:
-    """The lines from the first entry that moves to the last one, in order; nothing where entries share a line."""
-    if not all(entry.last for entry in entries):
-        return ()
-    wanted = sorted(entries, key=lambda entry: _rank(entry, first))
-    moved = [place for place, entry in enumerate(entries) if entry is not wanted[place]]
-    start, end = moved[0], moved[-1]
-    text = [line for entry in wanted[start : end + 1] for line in lines[entry.first - 1 : entry.last]]
-    return (Edit(path, entries[start].first, entries[end].last, "\n".join(text) + "\n"),)
-
-
-def _pages(index: Index, path: str, sections: tuple[Section, ...], tables: tuple[str, ...]) -> Iterator[Finding]:
-    folder = dirname(path)
-    prefix = f"{folder}/" if folder else ""
-    below = [f"{dirname(table)}/" for table in tables if table != path and table.startswith(prefix)]
-    files = [page for page in index.files(".md", ".mdx", under=folder) if not page.startswith(tuple(below))]
-    pages = {file.removeprefix(prefix).rpartition(".")[0]: file for file in files}
-    listed = {page: entry for section in sections for entry in section.entries for page in entry.pages}
-    for page, entry in listed.items():
-        if page not in pages and not any(index.exists(f"{prefix}{normpath(page)}{end}") for end in (".md", ".mdx")):
+def _missing(table: Table, pages: dict[str, str]) -> Iterator[Finding]:
+    folder = dirname(table.path)
+    for page, entry in _listed(table).items():
+        names = [join(folder, normpath(page) + suffix) for suffix in SUFFIXES]
+        if page not in pages and not any(map(table.tree.exists, names)):
             yield Finding(
-                path,
+                table.path,
                 entry.line,
                 "doc-toc/missing",
                 f"{page!r} is listed and does not exist",
-                f"there is neither {page}.md nor {page}.mdx in {folder or 'the root'}",
+                f"there is neither {' nor '.join(names)}",
             )
-    if _checks_listing(index, prefix):
-        exempt = _option(index, "unlisted")
-        for page in pages.keys() - {normpath(page) for page in listed}:
-            if not page.endswith("README") and not any(fnmatchcase(page, pattern) for pattern in exempt):
-                yield Finding(
-                    pages[page],
-                    1,
-                    "doc-toc/unlisted",
-                    f"{page!r} is not in the table of contents",
-                    f"{path} lists each page of its folder",
-                    source=(path, 1),
-                )
 
 
-def _checks_listing(index: Index, prefix: str) -> bool:
-    return not re.search(r"^disable_toc_check\s*=\s*True\b", index.text(f"{prefix}_config.py"), re.MULTILINE)
+def _unlisted(table: Table, pages: dict[str, str]) -> Iterator[Finding]:
+    exempt = ("*README", *table.option("unlisted"))
+    for page in pages.keys() - {normpath(page) for page in _listed(table)}:
+        if not any(fnmatchcase(page, pattern) for pattern in exempt):
+            yield Finding(
+                pages[page],
+                1,
+                "doc-toc/unlisted",
+                f"{page!r} is not in the table of contents",
+                f"{table.path} lists each page of its folder",
+                source=(table.path, 1),
+            )
 
 
-def _is_translation(index: Index, path: str) -> bool:
-    """Whether a table stands in a language's folder beside the English one."""
-    folder, _, name = path.rpartition("/")
-    languages, _, language = folder.rpartition("/")
-    return language != "en" and index.exists(f"{languages}/en/{name}")
-
-
-def _option(index: Index, key: str) -> tuple[str, ...]:
-    return tuple(index.settings.option("doc-toc", key, OPTIONS[key]))
+def _listed(table: Table) -> dict[str, Entry]:
+    return {page: entry for section in table.sections for entry in section.entries for page in entry.pages}
 
 
 _TOC = "docs/source/en/_toctree.yml"
@@ -250,8 +248,7 @@ EXAMPLES = (
 """,
         },
         says=(f"{_TOC}:10 doc-toc/order",),
-        mended={
-            _TOC: """\
+        mended={_TOC: """\
 - title: API
   sections:
   - title: Models
@@ -267,8 +264,7 @@ EXAMPLES = (
         title: Bnet
     - local: c
       title: Cnet
-"""
-        },
+"""},
     ),
     Example(
         "a page listed twice in a section, with the same title and with another one",
@@ -287,16 +283,14 @@ EXAMPLES = (
 """,
         },
         says=(f"{_TOC}:5 doc-toc/duplicate", f"{_TOC}:7 doc-toc/duplicate"),
-        mended={
-            _TOC: """\
+        mended={_TOC: """\
 - title: Guides
   sections:
   - local: a
     title: A
   - local: a
     title: Also A
-"""
-        },
+"""},
     ),
     Example(
         "a page in two sections of a library that lists each page once",

@@ -18,6 +18,7 @@ from posixpath import normpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from checks.model import Edit, Example, Finding
+from checks.reorder import Block, reorder
 
 if TYPE_CHECKING:
     from checks.index import Index
@@ -45,14 +46,15 @@ def check(index: Index) -> Findings:
     profile = index.settings.profile
     seen = 0
     for path in index.matching(*(profile.pattern(template) for template in profile.path_lists)):
-        groups = _groups(index.text(path))
+        text = index.text(path)
+        groups = _groups(text)
         lines = [line for group in groups for line in group]
         seen += len(lines)
         yield from _missing(index, path, lines)
         yield from _duplicates(path, lines)
         if index.settings.option("doctest-list", "sorted", OPTIONS["sorted"]):
             for group in groups:
-                yield from _disorder(path, group)
+                yield from _disorder(path, group, text.split("\n"))
     return seen
 
 
@@ -104,20 +106,18 @@ def _duplicates(path: str, lines: list[Line]) -> Iterator[Finding]:
             )
 
 
-def _disorder(path: str, group: list[Line]) -> Iterator[Finding]:
+def _disorder(path: str, group: list[Line], lines: list[str]) -> Iterator[Finding]:
     for earlier, line in pairwise(group):
         if line.path < earlier.path:
-            wanted = sorted(group, key=lambda line: line.path)
-            moved = [place for place, other in enumerate(group) if other is not wanted[place]]
-            first, last = moved[0], moved[-1]
-            text = "".join(f"{line.text}\n" for line in wanted[first : last + 1])
+            blocks = [Block(line.number, line.number) for line in group]
+            order = sorted(range(len(group)), key=lambda place: group[place].path)
             yield Finding(
                 path,
                 line.number,
                 "doctest-list/order",
                 f"{line.path!r} stands after {earlier.path!r}",
                 "lines are sorted by their paths, compared as text",
-                edits=(Edit(path, group[first].number, group[last].number, text),),
+                edits=reorder(path, blocks, order, lines),
             )
             return
 
