@@ -11,6 +11,11 @@ from importlib import util
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test depends on speed: neither may hypothesis, which otherwise fails an example that takes 200 ms.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 # Type-checked by the quality session and never run.
 collect_ignore = ["public"]
