@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checks import profiles
 from checks.errors import CheckError
 from checks.profiles import Profile
 from checks.rules import RULES
+from checks.shape import known, typed
 from checks.store import Extractor
 
 if TYPE_CHECKING:
@@ -61,14 +62,14 @@ def read_settings(store: Store) -> Settings:
 
 def parse(table: Mapping[str, Any], paths: tuple[str, ...], text: Callable[[str], str], *, source: str) -> Settings:
     """Settings from a `[tool.mergeready]` table, its profile detected where the table names none."""
-    _known(table, ("profile", *_SHAPES), source, "tool.mergeready")
+    known(table, ("profile", *_SHAPES), source, "tool.mergeready")
     for key, shape in _SHAPES.items():
         if key in table:
-            _typed(table[key], shape, source, f"tool.mergeready.{key}")
+            typed(table[key], shape, source, f"tool.mergeready.{key}")
     for key in ("select", "skip"):
-        _known(table.get(key, ()), RULE_NAMES, source, f"tool.mergeready.{key}")
+        known(table.get(key, ()), RULE_NAMES, source, f"tool.mergeready.{key}")
     for key in ("minimum", "rules"):
-        _known(table.get(key, {}), RULE_NAMES, source, f"tool.mergeready.{key}")
+        known(table.get(key, {}), RULE_NAMES, source, f"tool.mergeready.{key}")
     return Settings(
         profile=_profile(table, paths, text, source),
         select=tuple(table.get("select", ())),
@@ -91,22 +92,24 @@ _SHAPES: Mapping[str, object] = {
     "baseline": "",
     "minimum": {"": 0},
     "rules": {},
+    # Read by `mergeready pr`, and judged there.
+    "pr": {},
 }
 
 
 def _profile(table: Mapping[str, Any], paths: tuple[str, ...], text: Callable[[str], str], source: str) -> Profile:
     packages = table.get("packages") or profiles.find_packages(paths)
     if "profile" in table:
-        _known([table["profile"]], profiles.LAYOUTS, source, "tool.mergeready.profile")
+        known([table["profile"]], profiles.LAYOUTS, source, "tool.mergeready.profile")
         profile = profiles.build(table["profile"], packages)
     else:
         library = next(iter(packages.values()), "")
         profile = profiles.detect(packages, text(f"{library}/__init__.py"))
     layout = table.get("layout", {})
     shapes = {key: value for key, value in profile._asdict().items() if key not in ("name", "packages")}
-    _known(layout, shapes, source, "tool.mergeready.layout")
+    known(layout, shapes, source, "tool.mergeready.layout")
     for key, value in layout.items():
-        _typed(value, ("",) if shapes[key] == () else shapes[key], source, f"tool.mergeready.layout.{key}")
+        typed(value, ("",) if shapes[key] == () else shapes[key], source, f"tool.mergeready.layout.{key}")
     changed: dict[str, Any] = {key: tuple(own) if isinstance(own, list) else own for key, own in layout.items()}
     return profile._replace(**changed)
 
@@ -115,44 +118,12 @@ def _options(name: str, table: Any, source: str) -> Mapping[str, Any]:
     from checks.engine import load_rule
 
     where = f"tool.mergeready.rules.{name}"
-    _typed(table, {}, source, where)
+    typed(table, {}, source, where)
     defaults = load_rule(name).OPTIONS
-    _known(table, defaults, source, where)
+    known(table, defaults, source, where)
     for key, value in table.items():
-        _typed(value, defaults[key], source, f"{where}.{key}")
+        typed(value, defaults[key], source, f"{where}.{key}")
     return dict(table)
-
-
-def _known(names: Iterable[Any], known: Iterable[str], source: str, where: str) -> None:
-    known = tuple(known)
-    for name in names:
-        if name not in known:
-            from difflib import get_close_matches
-
-            near = get_close_matches(str(name), known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
-            raise CheckError(f"{source}: {where} has no {str(name)!r}", hint=hint)
-
-
-def _typed(value: Any, like: object, source: str, where: str) -> None:
-    """Check a value against an example of its type; the first item of a tuple or mapping stands for all."""
-    if isinstance(like, tuple):
-        fits, kind = isinstance(value, list), "a list"
-    elif isinstance(like, Mapping):
-        fits, kind = isinstance(value, dict), "a table"
-    else:
-        fits, kind = (
-            type(value) is type(like),
-            {str: "a string", bool: "true or false", int: "a whole number"}[type(like)],
-        )
-    if not fits:
-        raise CheckError(f"{source}: {where} must be {kind}, not {value!r}")
-    if isinstance(like, tuple) and like:
-        for item in value:
-            _typed(item, like[0], source, where)
-    if isinstance(like, Mapping) and like:
-        for key, item in value.items():
-            _typed(item, next(iter(like.values())), source, f"{where}.{key}")
 
 
 def _whole(text: str) -> dict[str, Any]:
