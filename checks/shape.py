@@ -21,7 +21,7 @@ def known(names: Iterable[Any], allowed: Iterable[str], source: str, where: str)
 
 
 def typed(value: Any, like: object, source: str, where: str) -> None:
-    """Refuse a value that is not of the type of `like`, an example; the first item of a tuple or mapping stands for all."""
+    """Refuse a value whose type is not that of `like`; the first item of a tuple or mapping there stands for all."""
     if isinstance(like, tuple):
         fits, kind = isinstance(value, list), "a list"
     elif isinstance(like, Mapping):
