@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator
 
-from checks import edits
 from checks.edits import Change
 from checks.fix import Fixed, fix
 from checks.model import Finding
 from checks.run import Outcome, Started
 from checks.text import decode, visible_line
 from checks.tree import Tree
+from checks.write import write_changes
 from tooling.checkout import Checkout
 from tooling.console import Console
 
@@ -28,7 +28,7 @@ def fix_checkout(checkout: Checkout, judge: View, console: Console, *, write: bo
     with console.progress("fixing") as started:
         fixed = fix(tree, lambda present: _judged(judge, present, started, outcomes))
         if write:
-            edits.write(checkout.root, fixed.changes)
+            write_changes(checkout.root, fixed.changes)
     for text, style in _told(fixed, write=write):
         console.note(text, style)
     if show:

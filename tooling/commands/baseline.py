@@ -13,10 +13,12 @@ from __future__ import annotations
 import argparse
 from fnmatch import fnmatchcase
 
-from checks import baseline, edits
+from checks import baseline
 from checks.baseline import Acceptance
+from checks.edits import Change
 from checks.run import Judge, Outcome
 from checks.tree import Tree
+from checks.write import write_changes
 from tooling.checkout import add_options, open_checkout
 from tooling.choice import rule_chooser
 from tooling.console import Console
@@ -48,7 +50,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         console.print(f"- {row.code} {row.path}: {row.message}", "red")
     if not options.dry_run and (added or dropped):
         old = tree.read(path) if path in tree.keys else None
-        edits.write(checkout.root, [edits.Change(path, old, baseline.render(after).encode())])
+        write_changes(checkout.root, [Change(path, old, baseline.render(after).encode())])
     verb = "would hold" if options.dry_run else "holds"
     console.print(f"{path} {verb} {len(after)} acceptances ({len(added)} new, {len(dropped)} dropped)")
     return Exit.DONE
