@@ -70,7 +70,10 @@ class _Reader:
 
     def _entry(self, node: MappingNode, block: Block) -> Entry:
         keys = dict(self._keys(node))
-        pages = tuple(self._pages(keys))
+        named = list(_pages(keys))
+        pages = tuple(filter(None, map(_text, named)))
+        if len(pages) < len(named):
+            self._odd(node, "`local` is no path")
         if not keys.keys() & {"local", "local_fw", "sections"}:
             self._odd(node, "an entry has neither `local` nor `sections`")
         inner = self._section(keys["sections"], "`sections`") if "sections" in keys else ()
@@ -85,20 +88,6 @@ class _Reader:
             elif name in _STRUCTURE:
                 yield name, value
             known.add(name)
-
-    def _pages(self, keys: dict[str, Node]) -> Iterator[str]:
-        """The page of an entry, or its page for each framework."""
-        page, frameworks = keys.get("local"), keys.get("local_fw")
-        named = [page] if page else []
-        if isinstance(frameworks, MappingNode):
-            named += [value for _, value in frameworks.value]
-        elif frameworks:
-            named.append(frameworks)
-        for node in named:
-            if text := _text(node):
-                yield text
-            else:
-                self._odd(node, "`local` is no path")
 
     def _odd(self, node: Node, what: str) -> None:
         self._oddities.append(Oddity(node.start_mark.line + 1, what))
@@ -136,6 +125,17 @@ class _Reader:
     def _is_outside(line: str, column: int) -> bool:
         comment = _COMMENT.match(line)
         return not line.strip() or (comment is not None and len(comment[1]) < column)
+
+
+def _pages(keys: dict[str, Node]) -> Iterator[Node]:
+    """The page of an entry, or its page for each framework."""
+    if page := keys.get("local"):
+        yield page
+    frameworks = keys.get("local_fw")
+    if isinstance(frameworks, MappingNode):
+        yield from (value for _, value in frameworks.value)
+    elif frameworks:
+        yield frameworks
 
 
 def _text(node: Node | None) -> str:
