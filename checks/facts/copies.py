@@ -1,0 +1,112 @@
+"""Copied code in one file: comments that say where code comes from, and the classes and functions they may speak of."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any, NamedTuple
+
+from checks.facts.python import Definition, definitions_in
+from checks.facts.strings import LITERAL, mask
+from checks.store import Extractor
+
+
+class Marker(NamedTuple):
+    """One comment that speaks of copying, whether or not it is spelt as a marker has to be.
+
+    `offset` is where its `#` stands, `text` the comment. `above` is the number of the definition that it stands by,
+    -1 for none, and `place` says how: `direct` on the line above `class` or `def`, `decorators` on the line above
+    the first decorator, `apart` with blank lines or comments between, `behind` on a line of the header itself.
+    """
+
+    offset: int
+    text: str
+    above: int
+    place: str
+
+
+class Copies(NamedTuple):
+    """The markers and the definitions of a file, and a digest of each definition without the markers inside."""
+
+    markers: tuple[Marker, ...]
+    definitions: tuple[Definition, ...]
+    digests: tuple[str, ...]
+
+
+def without_markers(text: str) -> str:
+    """The text without the lines of markers: a copy of copied code need not repeat them."""
+    return _MARKER_LINE.sub("", f"\n{text}")[1:] if "Copied from" in text else text
+
+
+def _marked(text: str) -> list[Any]:
+    """Facts of a file with markers, nothing for any other file: few files have one."""
+    return _all(text) if "opied" in text or "OPIED" in text else []
+
+
+def _all(text: str) -> list[Any]:
+    masked = mask(text)
+    found = definitions_in(masked)
+    digests = [_digest(without_markers(text[each.first : each.end])) for each in found]
+    return [_markers(masked, found), found, digests]
+
+
+def _load(stored: list[Any]) -> Copies:
+    if not stored:
+        return Copies((), (), ())
+    markers, found, digests = stored
+    return Copies(
+        tuple(Marker(*marker) for marker in markers), tuple(Definition(*each) for each in found), tuple(digests)
+    )
+
+
+MARKED: Extractor[Copies] = Extractor("copies", _marked, _load)
+ORIGINALS: Extractor[Copies] = Extractor("originals", _all, _load)
+
+# A path of names, so that a comment which credits a web page stays part of the code.
+_MARKER_LINE = re.compile(r"\n[ \t]*+#[ \t]*Copied from[ \t]+[A-Za-z_]\w*[./][\w./]++(?!:)[^\n]*")
+_MENTIONS = (re.compile(r"opied[ \t]+[Ff]rom\b"), re.compile(r"OPIED[ \t]+FROM\b"))
+_BETWEEN = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)+")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:20]
+
+
+def _markers(masked: str, found: list[Definition]) -> list[Marker]:
+    by_start = {each.start: number for number, each in enumerate(found)}
+    by_first = {each.first: number for number, each in enumerate(found)}
+    markers = []
+    for mention in (mention for pattern in _MENTIONS for mention in pattern.finditer(masked)):
+        start = masked.rfind("\n", 0, mention.start()) + 1
+        end = masked.find("\n", mention.end())
+        end = len(masked) if end < 0 else end
+        offset = _comment(masked, start, end)
+        if not start <= offset < mention.start() or (markers and markers[-1].offset == offset):
+            continue
+        if masked[start:offset].strip():
+            above, place = next(((n, "behind") for n, each in enumerate(found) if each.first <= start < each.body), (-1, ""))
+        else:
+            above, place = _stands(masked, end + 1, by_start, by_first)
+        markers.append(Marker(offset, masked[offset:end].rstrip(), above, place))
+    return markers
+
+
+def _comment(masked: str, start: int, end: int) -> int:
+    """Where the comment of a line begins, -1 for a line without one."""
+    for literal in LITERAL.finditer(masked, start, end):
+        if literal[0][0] == "#":
+            return literal.start()
+    return -1
+
+
+def _stands(masked: str, line: int, by_start: dict[int, int], by_first: dict[int, int]) -> tuple[int, str]:
+    """The definition that the marker before a line stands by, and how."""
+    if line in by_start:
+        return by_start[line], "direct"
+    if line in by_first:
+        return by_first[line], "decorators"
+    between = _BETWEEN.match(masked, line)
+    line = between.end() if between else line
+    if between and (line in by_start or line in by_first):
+        return by_start.get(line, by_first.get(line, -1)), "apart"
+    return -1, ""
