@@ -1,7 +1,60 @@
-"""Pipeline-parallel versions of transformers models.
+"""Pipeline-parallel versions of transformers models: `poptorch` blocks on IPUs, `torch.distributed` elsewhere."""
 
-This is the public face: what is exported here is what users may import, and it is empty until the first part lands.
-It will hold `register`, `to_pipelined`, `PipelineMixin`, `IPUConfig` and their like.
-"""
+try:
+    import torch as _torch  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ImportError("pipelined needs torch and transformers: pip install 'mergeready[models]'") from error
 
-__all__: list[str] = []
+from pipelined.blocks import (
+    BeginBlock,
+    Block,
+    BlockFunction,
+    MatMulSerializationMode,
+    identity_loss,
+    recomputation_checkpoint,
+    recomputationCheckpoint,
+    removeBlocks,
+)
+from pipelined.config import IPUConfig
+from pipelined.errors import (
+    BlockError,
+    IncompatibleIPUConfigError,
+    PipelineError,
+    PlacementError,
+    UnregisteredModelError,
+)
+from pipelined.execution import Execution
+from pipelined.layers import get_layer_ipu, split_encoder_decoder_ipu_config
+from pipelined.mixin import PipelineMixin
+from pipelined.placement import Placement
+from pipelined.registry import register, registered, to_pipelined
+from pipelined.serialized import SerializedEmbedding, SerializedLinear, SharedEmbedding, SplitProjection
+
+__all__ = [
+    "BeginBlock",
+    "Block",
+    "BlockError",
+    "BlockFunction",
+    "Execution",
+    "IPUConfig",
+    "IncompatibleIPUConfigError",
+    "MatMulSerializationMode",
+    "PipelineError",
+    "PipelineMixin",
+    "Placement",
+    "PlacementError",
+    "SerializedEmbedding",
+    "SerializedLinear",
+    "SharedEmbedding",
+    "SplitProjection",
+    "UnregisteredModelError",
+    "get_layer_ipu",
+    "identity_loss",
+    "recomputationCheckpoint",
+    "recomputation_checkpoint",
+    "register",
+    "registered",
+    "removeBlocks",
+    "split_encoder_decoder_ipu_config",
+    "to_pipelined",
+]
