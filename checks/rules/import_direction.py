@@ -152,7 +152,7 @@ def _first(names: Iterable[str], module: str) -> str:
 
 
 def _circles(uses: Iterable[Use]) -> Iterator[Finding]:
-    """One finding a circle; each is cut at the import reported, so that mending all that is reported ends them all."""
+    """One finding for each import that closes a circle: without those that are reported, there are no circles."""
     from graphlib import CycleError, TopologicalSorter
 
     graph: dict[str, dict[str, Use]] = {}
@@ -163,9 +163,10 @@ def _circles(uses: Iterable[Use]) -> Iterator[Finding]:
             TopologicalSorter(graph).prepare()
         except CycleError as error:
             names: list[str] = error.args[1][:0:-1]  # from an importer to what it imports, the first one not repeated
-            start = names.index(min(names))
+            # The import that leads back to the topmost module is most often the one that should not be.
+            start = names.index(min(names, key=lambda name: (name.count("."), name)))
             names = [*names[start:], *names[:start]]
-            use = graph[names[0]].pop(names[1 % len(names)])
+            use = graph[names[-1]].pop(names[0])
             message = f"a circle of imports: {' -> '.join([*names, names[0]])}"
             yield Finding(use.path, use.found.line, "import-direction/circle", message)
         else:
@@ -230,7 +231,7 @@ def load():
             "src/core/b.py": "import os\nimport core.c\n",
             "src/core/c.py": "from core.a import x\n\n\ndef f():\n    import core.b\n",
         },
-        says=("src/core/a.py:1 import-direction/circle",),
+        says=("src/core/c.py:1 import-direction/circle",),
         settings=_settings(allowed={"core": []}),
     ),
     Example(

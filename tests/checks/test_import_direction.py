@@ -58,7 +58,7 @@ def test_imports_for_type_checkers_count_unless_told_otherwise() -> None:
     assert found(importing, allowed={"core": []}, type_checking=False) == ()
 
 
-def test_every_circle_is_reported_once_and_cut_where_it_is_reported() -> None:
+def test_the_import_that_leads_back_to_the_topmost_module_of_a_circle_is_reported() -> None:
     importing = {
         "core/a.py": "import core.b\n",
         "core/b.py": "import core.a\nimport core.c\n",
@@ -68,10 +68,22 @@ def test_every_circle_is_reported_once_and_cut_where_it_is_reported() -> None:
     }
 
     assert found(importing, allowed={"core": []}) == (
-        "core/a.py:1 a circle of imports: core.a -> core.b -> core.a ()",
-        "core/b.py:2 a circle of imports: core.b -> core.c -> core.d -> core.b ()",
+        "core/b.py:1 a circle of imports: core.a -> core.b -> core.a ()",
+        "core/d.py:1 a circle of imports: core.b -> core.c -> core.d -> core.b ()",
     )
     assert found(importing, allowed={"core": []}, circles=False) == ()
+
+
+def test_an_import_that_closes_several_circles_is_reported_once() -> None:
+    importing = {
+        "core/__init__.py": "import core.a\nimport core.b\n",
+        "core/a.py": "import core.b\n",
+        "core/b.py": "import core\n",
+    }
+
+    assert says(judge(RULE, tree_of({**FILES, **importing}), table(allowed={"core": []}))) == (
+        f"core/b.py:1 {RULE}/circle",
+    )
 
 
 def test_the_subjects_are_the_imports_and_without_a_table_there_are_none() -> None:
