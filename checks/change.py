@@ -16,7 +16,7 @@ from checks.model import Finding
 from checks.run import Outcome
 from checks.tree import Tree
 
-_GUESSES = tuple(
+TRUNKS = tuple(
     f"refs/remotes/{remote}/{branch}" for remote in ("upstream", "origin") for branch in ("HEAD", "main", "master")
 )
 
@@ -27,7 +27,7 @@ def find_base(root: str, asked: str = "") -> str:
     Without `asked` the trunk is the base branch of a pull request in CI, else the default branch of the remote
     `upstream` or `origin`; no local branch is needed. CheckError says what is missing.
     """
-    tips = (asked,) if asked else (*_from_ci(root), *_GUESSES, "refs/heads/main", "refs/heads/master")
+    tips = (asked,) if asked else (*_from_ci(root), *TRUNKS, "refs/heads/main", "refs/heads/master")
     for tip in tips:
         if commit := _commit(root, tip):
             return _merge_base(root, commit, tip)
@@ -42,7 +42,7 @@ def find_base(root: str, asked: str = "") -> str:
 
 def newest_base(root: str, asked: str = "") -> str:
     """The commit id at the tip of the branch that HEAD is to be merged into."""
-    for tip in (asked,) if asked else (*_from_ci(root), *_GUESSES):
+    for tip in (asked,) if asked else (*_from_ci(root), *TRUNKS):
         if commit := _commit(root, tip):
             return commit
     raise CheckError("there is no remote branch to merge into", hint="name one with --base REF", environment=True)

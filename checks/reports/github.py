@@ -18,19 +18,23 @@ def lines(outcome: Outcome) -> Iterator[str]:
     for found in outcome.findings:
         yield _annotation(found)
     for note in outcome.notes:
-        yield f"::notice title=mergeready::{_data(note)}"
-    yield f"::notice title=mergeready::{_data(summary(outcome))}"
+        yield f"::notice title=mergeready::{escape_data(note)}"
+    yield f"::notice title=mergeready::{escape_data(summary(outcome))}"
 
 
 def _annotation(found: Finding) -> str:
-    place = f"file={_property(found.path)},line={found.line},col={found.column},title={_property(found.code)}"
+    place = (
+        f"file={escape_property(found.path)},line={found.line},col={found.column},title={escape_property(found.code)}"
+    )
     text = f"{found.message}\n{found.reason}" if found.reason else found.message
-    return f"::error {place}::{_data(text)}"
+    return f"::error {place}::{escape_data(text)}"
 
 
-def _data(text: str) -> str:
+def escape_data(text: str) -> str:
+    """Text as the message of a workflow command can carry it: on one line, and without what a terminal obeys."""
     return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def escape_property(text: str) -> str:
+    """Text as the property of a workflow command can carry it."""
+    return escape_data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,13 @@
+"""Find the module of an item by its name."""
+
+from __future__ import annotations
+
+import importlib
+from typing import cast
+
+from tooling.pr.model import Item
+
+
+def load_item(name: str) -> Item:
+    """The module of an item that is in `ITEMS`."""
+    return cast(Item, importlib.import_module(f"tooling.pr.checklist.{name.replace('-', '_')}"))

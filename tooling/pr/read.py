@@ -1,0 +1,143 @@
+"""Put a pull request together: from what is written on it, from git, and from the ledger of test runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from checks import change, git
+from checks.errors import CheckError
+from tooling import ledger
+from tooling.pr.diff import Branch, NoHistory, read_branch
+from tooling.pr.event import Request, check_branch
+from tooling.pr.objects import GitObjects, feed
+from tooling.pr.pull import PullRequest
+from tooling.pr.settings import read_settings
+from tooling.pr.sources import Sources
+
+
+class Ends(NamedTuple):
+    """The two ends of a branch: full commit ids."""
+
+    head: str
+    base: str
+
+
+def read_pull(repository: git.Repository, request: Request, objects: GitObjects, *, base: str = "") -> PullRequest:
+    """The pull request that a request is about; `base` names the branch to compare with, and wins over the event's.
+
+    CheckError for a base that is not there. A history that this clone lacks is part of the value, not an error.
+    """
+    ends = _event_ends(repository.root, request) if request.head else _local_ends(repository.root, base)
+    branch = ends if isinstance(ends, NoHistory) else read_branch(repository.root, ends.head, ends.base, objects)
+    if isinstance(branch, Branch):
+        objects.measure(_contents(branch))
+    # A stranger's branch is judged by the settings of the base; one's own by its own.
+    judged_by = branch.base_tip if isinstance(branch, Branch) and request.event != "local" else "HEAD"
+    head = branch.head if isinstance(branch, Branch) else "HEAD"
+    paths = _Paths(repository.root, head)
+    return PullRequest(
+        request=_titled(request, branch),
+        branch=branch,
+        settings=read_settings(_reader(objects, judged_by), lambda: paths),
+        objects=objects,
+        sources=Sources(objects),
+        paths=paths,
+        runs=ledger.runs_of(repository.common_dir, branch.tree) if isinstance(branch, Branch) else (),
+    )
+
+
+def local_request(repository: git.Repository) -> Request:
+    """What git knows without an event: the name of the branch; UserError (refused) for a name that is none."""
+    status, output, _ = git.attempt(repository.root, "symbolic-ref", "--quiet", "HEAD")
+    name = os.fsdecode(output).rstrip("\n").removeprefix("refs/heads/") if status == 0 else ""
+    check_branch(name)
+    return Request(head_ref=name)
+
+
+def uncommitted(root: str) -> Callable[[], int]:
+    """Count the files with changes that are not committed, while the caller goes on."""
+    listing = git.Started(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
+    return lambda: listing.result()[1].count(b"\0")
+
+
+def _titled(request: Request, branch: Branch | NoHistory) -> Request:
+    """The request with the title that GitHub proposes for a branch of one commit, where nobody has given one."""
+    if request.event != "local" or request.title is not None or isinstance(branch, NoHistory):
+        return request
+    if len(branch.commits) != 1:
+        return request
+    return request._replace(title=branch.commits[0].subject, source="the only commit")
+
+
+def _local_ends(root: str, asked: str) -> Ends | NoHistory:
+    """HEAD, and the tip of the branch that it is to be merged into."""
+    # A local branch may be called like a remote one; whoever says upstream/main means the remote.
+    named = (f"refs/remotes/{asked}", asked)
+    names = ("HEAD", *(named if asked else (*change.TRUNKS, "refs/heads/main", "refs/heads/master")))
+    head, *tips = _commits(root, names)
+    if not head:
+        return NoHistory("there is no commit yet", "commit what is to be judged")
+    if found := next(filter(None, tips), ""):
+        return Ends(head, found)
+    if asked:
+        raise CheckError(f"there is no commit {asked!r} here", hint="fetch it, or see: git branch --all")
+    return NoHistory("nothing tells what the branch is to be merged into", "name it with --base REF, or: git fetch")
+
+
+def _event_ends(root: str, request: Request) -> Ends | NoHistory:
+    """The head that an event names, and the newest commit of its base that is here.
+
+    The base in a payload was frozen when the branch was last pushed. Actions check out the merge of a pull request,
+    whose first parent is the base as it was when the run began.
+    """
+    tracked = f"refs/remotes/origin/{request.base_ref}" if request.base_ref else "refs/remotes/origin/HEAD"
+    head, second, first, tip, frozen = _commits(
+        root, (request.head, "HEAD^2", "HEAD^1", tracked, request.base or tracked)
+    )
+    if not head:
+        return NoHistory(
+            "the head commit of the event is not in this clone",
+            f"git fetch origin refs/pull/{request.number or 'N'}/head, or fetch-depth: 0 in actions/checkout",
+        )
+    queued = frozen if request.event == "merge_group" else ""
+    base = queued or (first if second == head else "") or tip or frozen
+    return Ends(head, base) if base else NoHistory("the base commit of the event is not here", "git fetch origin")
+
+
+def _commits(root: str, names: Sequence[str]) -> list[str]:
+    """The commit ids that names stand for, empty for one that is not here."""
+    asked = "".join(f"{name}^{{commit}}\n" for name in names).encode("utf-8", "surrogateescape")
+    rows = [line.split() for line in feed(root, asked, "cat-file", "--batch-check").splitlines()]
+    return [row[0].decode("ascii") if len(row) == 3 and row[1] == b"commit" else "" for row in rows]
+
+
+def _contents(branch: Branch) -> set[str]:
+    """The blobs that items will look at."""
+    own = {each.id for commit in branch.commits for each in commit.changes if each.is_file}
+    return own | {each.id for each in branch.changes if each.is_file}
+
+
+def _reader(objects: GitObjects, commit: str) -> Callable[[str], str | None]:
+    @cache
+    def read(path: str) -> str | None:
+        content = objects.read(f"{commit}:{path}")
+        return None if content is None else content.decode("utf-8", "replace")
+
+    return read
+
+
+class _Paths:
+    """All files at a commit; listed when somebody asks."""
+
+    def __init__(self, root: str, commit: str) -> None:
+        self._root, self._commit = root, commit
+        self._listed: list[str] | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        if self._listed is None:
+            listed = git.ask(self._root, "ls-tree", "-r", "-z", "--name-only", "--full-tree", self._commit)
+            self._listed = [os.fsdecode(name) for name in listed.split(b"\0") if name]
+        return iter(self._listed)
