@@ -63,6 +63,7 @@ MAPPINGS: Extractor[Mappings] = Extractor("mappings", _extract, _load)
 Pair = tuple[str, ast.expr, ast.expr]
 """A key, and the first and the last node of its entry."""
 _DICTS = ("OrderedDict", "dict")
+_LONGEST = 4_000  # characters of a line
 # From the end of a value: brackets around it, its comma, and nothing but a comment behind that.
 _COMMA = re.compile(r"((?:[\s)]|#[^\n]*\n)*,)[ \t]*(?:#[^\n]*)?(?=\n|\Z)")
 
@@ -127,6 +128,9 @@ def _entry(pair: Pair, text: str, starts: list[int]) -> Entry:
     key, first, last = pair
     assert last.end_lineno is not None
     assert last.end_col_offset is not None
+    # Columns cost as much as their line is long, and a line of thousands of entries is moved by nobody.
+    if max(starts[line] - starts[line - 1] for line in (first.lineno, last.end_lineno)) > _LONGEST:
+        return Entry(key, first.lineno, 0)
     before = text[starts[first.lineno - 1] : _offset(text, starts, first.lineno, first.col_offset)]
     comma = _COMMA.match(text, _offset(text, starts, last.end_lineno, last.end_col_offset))
     if before.strip() or comma is None:

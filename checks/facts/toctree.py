@@ -22,10 +22,13 @@ def read(text: str) -> Toc:
 
 
 _STRUCTURE = ("local", "local_fw", "sections", "title")
+_LARGEST = 4_000_000  # ten seconds for the parser, and a hundred times the largest table that we know
 _COMMENT = re.compile(r"( *)#")
 
 
 def _compose(text: str) -> Node | Oddity | None:
+    if len(text) > _LARGEST:
+        return Oddity(1, f"longer than {_LARGEST} characters")
     try:
         # Nodes are all we need: building values out of them would take another third of the time.
         root: Node | None = YAML(typ="safe", pure=True).compose(text)

@@ -89,6 +89,13 @@ except ImportError:
     )
 
 
+def test_a_line_of_thousands_of_entries_is_read_and_moved_by_nobody() -> None:
+    entries = ", ".join(f"'é{number}': 1" for number in range(20_000))
+    text = f"MAPPING = {{{entries}}}\n"
+
+    assert {entry.last for entry in read(text).mappings[0].runs[0]} == {0}
+
+
 def test_a_file_that_does_not_parse_is_a_problem_where_it_speaks_of_mappings() -> None:
     assert read("MAPPING = (\n") == Mappings((), Unparsable(1, "'(' was never closed"))
     assert read("x = (\n") == Mappings((), None)

@@ -100,6 +100,7 @@ def test_what_is_no_entry_is_an_oddity(text: str, oddity: Oddity) -> None:
         ("[" * 3000, 1),
         ("- " * 3000, 1),
         ("- *nobody\n", 1),
+        ("#" * 20_000_000, 1),
     ],
 )
 def test_what_is_not_yaml_is_a_problem_in_a_line(text: str, line: int) -> None:
