@@ -41,7 +41,7 @@ CODES = {
     "unlisted": "A page exists and is not listed.",
     "title": "An entry has no title.",
     "entry": "Something in the table is no entry: it has neither page nor sections, a key twice, or the wrong kind.",
-    "unparsable": "The table is not YAML.",
+    "unparsable": "The table is not YAML, or too long to be read.",
 }
 FIXABLE = ("order", "duplicate")
 OPTIONS: dict[str, object] = {
@@ -121,7 +121,11 @@ def _twice(table: Table, section: Section) -> Iterator[Finding]:
             earlier = seen.setdefault(page, entry)
             if earlier is entry or page in table.option("placeholders"):
                 continue
-            same = bool(entry.block.last) and _source(earlier, table.lines) == _source(entry, table.lines)
+            same = (
+                entry.block.last > 0
+                and not entry.entries
+                and _source(earlier, table.lines) == _source(entry, table.lines)
+            )
             yield Finding(
                 table.path,
                 entry.line,
