@@ -41,6 +41,9 @@ class Overlay:
     def read(self, path: str) -> bytes:
         return self._above.read(path) if path in self._above.keys else self._below.read(path)
 
+    def outdated(self) -> frozenset[str]:
+        return self._below.outdated()
+
 
 def fix(tree: Tree, judge: Callable[[Tree], tuple[Finding, ...]]) -> Fixed:
     """Fix in memory whatever `judge` finds that carries edits, pass by pass, until no pass changes anything.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
+import time
 from typing import NamedTuple
 
 from checks.errors import CheckError
@@ -15,6 +17,8 @@ _LOCAL = (
     *("GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE"),
     *("GIT_INDEX_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_SHALLOW_FILE"),
     *("GIT_COMMON_DIR", "GIT_INTERNAL_SUPER_PREFIX"),
+    # Not of that list, but they change what a path or an attribute means.
+    *("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_ATTR_SOURCE"),
 )
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-optional-locks")
 
@@ -38,9 +42,10 @@ def command(root: str, *arguments: str) -> list[str]:
 
 
 class Started:
-    """A git command that runs while we go on; `output` waits for it."""
+    """A git command that runs while we go on; `output` waits for it. `began` is in nanoseconds since 1970."""
 
     def __init__(self, root: str, *arguments: str) -> None:
+        self.began = time.time_ns()
         self._name = arguments[0]
         self._result: tuple[int, bytes, bytes] | None = None
         try:
@@ -51,8 +56,8 @@ class Started:
                 stderr=subprocess.PIPE,
                 env=environment(),
             )
-        except FileNotFoundError as error:
-            raise _not_started(root) from error
+        except OSError as error:
+            raise _not_started(error) from error
 
     def result(self) -> tuple[int, bytes, bytes]:
         """Exit status, output and errors."""
@@ -81,22 +86,32 @@ def attempt(root: str, *arguments: str) -> tuple[int, bytes, bytes]:
 
 
 def find_repository(start: str) -> Repository:
-    """The checkout that holds the folder `start`; CheckError that says what is there instead."""
+    """The checkout that holds the folder `start`, an absolute path; CheckError that says what is there instead."""
+    if not os.path.isdir(start):
+        raise CheckError(f"{start} is not a folder")
     status, output, errors = attempt(start, "rev-parse", "--show-toplevel", "--git-common-dir")
     if status == 0:
-        root, common_dir = os.fsdecode(output).rstrip("\n").split("\n")
-        return Repository(os.path.normpath(root), os.path.normpath(os.path.join(os.path.abspath(start), common_dir)))
-    said = errors.decode("utf-8", "replace")
+        lines = os.fsdecode(output).removesuffix("\n").split("\n")
+        if len(lines) != 2:  # there is a line end in the name of a folder
+            asked = ("--show-toplevel", "--git-common-dir")
+            lines = [os.fsdecode(ask(start, "rev-parse", what)).removesuffix("\n") for what in asked]
+        return Repository(os.path.normpath(lines[0]), os.path.normpath(os.path.join(start, lines[1])))
+    raise _no_repository(start, errors.decode("utf-8", "replace").strip())
+
+
+def _no_repository(start: str, said: str) -> CheckError:
     if "dubious ownership" in said:
-        hint = f"if you trust it: git config --global --add safe.directory {os.path.abspath(start)}"
-        raise CheckError("git does not trust this folder: somebody else owns it", hint=hint, environment=True)
+        hint = f"if you trust it: git config --global --add safe.directory {shlex.quote(start)}"
+        return CheckError("git does not trust this folder: somebody else owns it", hint=hint, environment=True)
     if "must be run in a work tree" in said:
-        raise CheckError("this is a bare repository: it has no files to look at", environment=True)
-    hint = "run it inside a checkout, or look at every file below a folder with --no-git"
-    raise CheckError(f"{os.path.abspath(start)} is not in a git repository", hint=hint, environment=True)
+        return CheckError("this is a bare repository: it has no files to look at", environment=True)
+    if "not a git repository" in said:
+        hint = "run it inside a checkout, or look at every file below a folder with --no-git"
+        return CheckError(f"{start} is not in a git repository", hint=hint, environment=True)
+    return CheckError(f"git cannot read {start}: {said.partition(chr(10))[0]}", environment=True)
 
 
-def _not_started(root: str) -> CheckError:
-    if not os.path.isdir(root):
-        return CheckError(f"{root} is not a folder")
-    return CheckError("git is not installed", hint="install git 2.30 or newer", environment=True)
+def _not_started(error: OSError) -> CheckError:
+    if isinstance(error, FileNotFoundError):
+        return CheckError("git is not installed", hint="install git 2.30 or newer", environment=True)
+    return CheckError(f"git cannot be started: {error.strerror}", environment=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from checks.tree import Tree
 
 T = TypeVar("T")
-_TEXT_BUDGET = 64 << 20  # characters of text kept in memory
+_TEXT_BUDGET = 64 << 20  # bytes of text kept in memory
 
 
 class Extractor(NamedTuple, Generic[T]):
@@ -45,6 +46,7 @@ class Store:
         self._loaded: dict[tuple[str, str], Any] = {}
         self._new: dict[str, dict[str, str]] = {}
         self._verdicts: dict[str, str] = {}
+        self._remembered: set[str] = set()
         self._listing: str | None = None
 
     def text(self, path: str) -> str:
@@ -58,11 +60,12 @@ class Store:
         except OSError as error:
             self.problems[path] = error.strerror or str(error)
             return ""
-        if self._size + len(text) > _TEXT_BUDGET:
+        size = sys.getsizeof(text)
+        if self._size + size > _TEXT_BUDGET:
             self._texts.clear()
             self._size = 0
         self._texts[path] = text
-        self._size += len(text)
+        self._size += size
         return text
 
     def facts(self, extractor: Extractor[T], path: str) -> T:
@@ -73,8 +76,9 @@ class Store:
             stored = self._values(extractor).get(key)
             if stored is None:
                 stored = json.dumps(extractor.extract(self.text(path)), separators=(",", ":"))
-                if path not in self.problems:
-                    self._add(extractor, key, stored)
+                if path in self.problems:  # not the facts of its key, which another file may share
+                    return extractor.load(json.loads(stored))
+                self._add(extractor, key, stored)
             self._loaded[slot] = extractor.load(json.loads(stored))
         value: T = self._loaded[slot]
         return value
@@ -90,6 +94,8 @@ class Store:
             if path in keys and any(keys[path] not in self._values(extractor) for extractor in extractors)
         ]
         for path, values in extract_all(self.tree, missing, extractors, self.jobs, self.text):
+            if path in self.problems:
+                continue
             for extractor, value in zip(extractors, values, strict=True):
                 self._add(extractor, keys[path], value)
 
@@ -100,11 +106,12 @@ class Store:
             hashlib.sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest() for text in texts
         ]
         known = self._values(extractor)
+        self._remembered.update(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
             for key, value in zip(missing, compute(list(missing.values())), strict=True):
-                self._add(extractor, key, value)
-        return [known[key] for key in keys]
+                self._add(extractor, key, json.dumps(value))  # ASCII, whatever half characters the text holds
+        return [json.loads(known[key]) for key in keys]
 
     def digest(self, reads: Iterable[str], *, listed: bool) -> str:
         """A hash of the content of files, and of the list of all paths where `listed` is true."""
@@ -123,8 +130,14 @@ class Store:
         self._verdicts[name] = verdict
 
     def save(self) -> None:
-        """Write new facts and verdicts to the cache; no verdict of a run that could not read everything."""
-        self.cache.store(self._new, {} if self.problems else self._verdicts, frozenset(self.tree.keys.values()))
+        """Write new facts and verdicts to the cache; none that a file may have changed under, no verdict if one was."""
+        if self._new or self._verdicts:
+            outdated = self.tree.outdated()
+            for values in self._new.values():
+                for key in outdated & values.keys():
+                    del values[key]
+            verdicts = {} if self.problems or outdated else self._verdicts
+            self.cache.store(self._new, verdicts, self._remembered | {*self.tree.keys.values()})
         self._new, self._verdicts = {}, {}
 
     def _values(self, extractor: Extractor[Any]) -> dict[str, str]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
+import stat
 from collections.abc import Mapping
-from typing import IO, Protocol, cast
+from typing import Protocol
 
 from checks import git
 
-_REGULAR = (b"100644", b"100755", b"100664")
+REGULAR = (b"100644", b"100755", b"100664")
+"""The modes of entries that are files."""
+_LARGE = 32 << 20  # bytes
+_KEPT = 64 << 20  # bytes of changed files kept in memory
+_CLOCK_STEP = 20_000_000  # nanoseconds by which the times of files may lag behind the clock
 
 
 class Tree(Protocol):
@@ -30,35 +34,23 @@ class Tree(Protocol):
         """The bytes of a file; OSError where it is gone or may not be read."""
         ...
 
+    def outdated(self) -> frozenset[str]:
+        """Keys that may not belong to the bytes that were read: of files that changed since the tree was made."""
+        ...
+
 
 class WorkTree:
     """The files that git tracks, as they are on disk, and the untracked ones that it does not ignore."""
 
     def __init__(self, root: str, listing: git.Started | None = None) -> None:
         self.folder: str = root
-        self.keys: Mapping[str, str] = {}
         self._bytes: dict[str, bytes] = {}
-        keys: dict[str, str] = {}
-        others: set[str] = set()
-        dirty: set[str] = set()
-        for record in (listing or start_listing(root)).output().split(b"\0"):
-            tag, _, rest = record.partition(b" ")
-            if tag == b"?":
-                dirty.add(os.fsdecode(rest))
-                continue
-            meta, _, name = rest.partition(b"\t")
-            path = os.fsdecode(name)
-            if not name:
-                continue
-            if meta[:6] not in _REGULAR:
-                others.add(path)
-            elif tag == b"H" and meta[-1:] == b"0":
-                keys[path] = meta[7:-2].decode("ascii")
-            else:
-                # Changed, deleted, unmerged, or flagged so that git does not look (assume-unchanged, skip-worktree).
-                dirty.add(path)
+        self._kept = 0
+        listing = listing or start_listing(root)
+        self._listed_at = listing.began
+        keys, others, dirty = _parse_listing(listing.output())
         self._add_dirty(keys, dirty, others)
-        self.keys = keys
+        self.keys: Mapping[str, str] = keys
         self.others = frozenset(others)
 
     def read(self, path: str) -> bytes:
@@ -67,81 +59,47 @@ class WorkTree:
         with open(f"{self.folder}/{path}", "rb") as file:
             return file.read()
 
-    def _add_dirty(self, keys: dict[str, str], dirty: set[str], others: set[str]) -> None:
-        for path in sorted(dirty - others):
+    def outdated(self) -> frozenset[str]:
+        return frozenset(key for path, key in self.keys.items() if self._is_outdated(path, key))
+
+    def _is_outdated(self, path: str, key: str) -> bool:
+        try:
+            facts = os.stat(f"{self.folder}/{path}")
+            changed_at = max(facts.st_mtime_ns, facts.st_ctime_ns)
+            return changed_at > self._listed_at - _CLOCK_STEP and _key(f"{self.folder}/{path}")[0] != key
+        except OSError:  # gone: what was read of it was read while it was as listed
+            return False
+
+    def _add_dirty(self, keys: dict[str, str], dirty: Mapping[str, bool], others: set[str]) -> None:
+        for path, link in sorted(dirty.items()):
             keys.pop(path, None)
+            others.discard(path)
             full = f"{self.folder}/{path}"
-            if path.endswith("/") or os.path.islink(full):
+            if path.endswith("/") or os.path.islink(full) or (link and os.path.isdir(full)):
                 others.add(path.rstrip("/"))
             elif os.path.isfile(full):
-                keys[path] = self._hash(path)
+                keys[path] = self._read_key(path)
+        # Where a folder has become a link, the files that were in it are gone, whatever lies behind the link.
+        behind = tuple(f"{path}/" for path in others & dirty.keys())
+        for path in [path for path in keys if path.startswith(behind)] if behind else ():
+            del keys[path]
 
-    def _hash(self, path: str) -> str:
-        """The blob id of what is on disk, so that facts of an edit serve its commit too."""
+    def _read_key(self, path: str) -> str:
+        """The key of what is on disk; what it was made from is kept, so that a later edit does not come between."""
         try:
-            content = self._bytes[path] = self.read(path)
+            key, content = _key(f"{self.folder}/{path}")
         except OSError:
             return "unreadable"
-        return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+        if content is not None and self._kept + len(content) <= _KEPT:
+            self._bytes[path] = content
+            self._kept += len(content)
+        return key
 
 
 def start_listing(folder: str) -> git.Started:
     """Have git list what a `WorkTree` is made of, from any folder of the checkout, while the caller goes on."""
     states = ("-c", "-m", "-d", "-o", "--exclude-standard")
     return git.Started(folder, "ls-files", "-z", "-v", "-s", *states, "--full-name", "--", ":/")
-
-
-class CommitTree:
-    """The files of a commit or tree object, read from the object database.
-
-    `beside` is a tree on disk: a file with the same key there is read from it, which is much faster.
-    """
-
-    def __init__(self, root: str, tree: str, *, beside: WorkTree | None = None) -> None:
-        self.folder: str | None = None
-        self._root = root
-        self._beside = beside
-        self._process: subprocess.Popen[bytes] | None = None
-        keys: dict[str, str] = {}
-        others: set[str] = set()
-        for record in git.ask(root, "ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0"):
-            meta, _, name = record.partition(b"\t")
-            if meta[:6] in _REGULAR:
-                keys[os.fsdecode(name)] = meta.rpartition(b" ")[2].decode("ascii")
-            elif name:
-                others.add(os.fsdecode(name))
-        self.keys: Mapping[str, str] = keys
-        self.others = frozenset(others)
-
-    def read(self, path: str) -> bytes:
-        key = self.keys[path]
-        if self._beside is not None and self._beside.keys.get(path) == key:
-            return self._beside.read(path)
-        return self._object(key)
-
-    def close(self) -> None:
-        """End the git process that serves the objects, if one was started."""
-        if self._process is not None:
-            self._process.communicate()
-            self._process = None
-
-    def _object(self, key: str) -> bytes:
-        if self._process is None:
-            self._process = subprocess.Popen(
-                git.command(self._root, "cat-file", "--batch"),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env=git.environment(),
-            )
-        ask, answer = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
-        ask.write(key.encode("ascii") + b"\n")
-        ask.flush()
-        header = answer.readline().split()
-        if len(header) != 3:
-            raise FileNotFoundError(f"object {key} is not in this clone")
-        content = answer.read(int(header[2]))
-        answer.read(1)
-        return content
 
 
 class FolderTree:
@@ -153,20 +111,26 @@ class FolderTree:
         others: set[str] = set()
         for where, folders, names in os.walk(root):
             folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__")
-            for name in names:
+            for name in (*folders, *names):
                 full = os.path.join(where, name)
                 path = os.path.relpath(full, root).replace(os.sep, "/")
-                if os.path.islink(full) or not os.path.isfile(full):
-                    others.add(path)
-                else:
-                    facts = os.stat(full)
+                try:
+                    facts = os.lstat(full)
+                except OSError:  # gone again
+                    continue
+                if stat.S_ISREG(facts.st_mode):
                     keys[path] = f"{facts.st_mtime_ns:x}-{facts.st_size:x}-{facts.st_ino:x}"
+                elif not stat.S_ISDIR(facts.st_mode):
+                    others.add(path)
         self.keys: Mapping[str, str] = keys
         self.others = frozenset(others)
 
     def read(self, path: str) -> bytes:
         with open(f"{self.folder}/{path}", "rb") as file:
             return file.read()
+
+    def outdated(self) -> frozenset[str]:
+        return frozenset()  # nothing of a folder is kept
 
 
 class MemoryTree:
@@ -182,3 +146,47 @@ class MemoryTree:
 
     def read(self, path: str) -> bytes:
         return self._contents[path]
+
+    def outdated(self) -> frozenset[str]:
+        return frozenset()
+
+
+def _parse_listing(output: bytes) -> tuple[dict[str, str], set[str], dict[str, bool]]:
+    """Blob ids of files that are as committed, links and submodules, and what has to be looked at.
+
+    The last are files that are changed, deleted, unmerged, untracked, or flagged so that git does not look
+    (assume-unchanged, skip-worktree), each with whether the index holds it as a link or a submodule.
+    """
+    keys: dict[str, str] = {}
+    others: set[str] = set()
+    dirty: dict[str, bool] = {}
+    for record in output.split(b"\0"):
+        tag, _, rest = record.partition(b" ")
+        if tag == b"?":
+            dirty[os.fsdecode(rest)] = False
+            continue
+        meta, _, name = rest.partition(b"\t")
+        path = os.fsdecode(name)
+        link = meta[:6] not in REGULAR
+        if not name:
+            continue
+        if tag != b"H" or meta[-1:] != b"0":
+            dirty[path] = link
+        elif link:
+            others.add(path)
+        else:
+            keys[path] = meta[7:-2].decode("ascii")
+    return keys, others, dirty
+
+
+def _key(full: str) -> tuple[str, bytes | None]:
+    """The key of a file and its bytes: its blob id, so that facts of an edit serve its commit too.
+
+    A file too large to be source, such as weights that nobody told git to ignore, is not read: its times stand for it.
+    """
+    with open(full, "rb") as file:
+        facts = os.fstat(file.fileno())
+        if facts.st_size > _LARGE:
+            return f"{facts.st_mtime_ns:x}-{facts.st_ctime_ns:x}-{facts.st_size:x}-{facts.st_ino:x}", None
+        content = file.read()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest(), content

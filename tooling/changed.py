@@ -6,17 +6,17 @@ from collections.abc import Callable
 from contextlib import closing
 
 from checks import change
+from checks.commit import CommitTree
 from checks.model import Finding
 from checks.run import Judge, Outcome, Started
-from checks.tree import CommitTree, Tree, WorkTree
+from checks.tree import Tree
 from tooling.checkout import Checkout
 
 
 def changed_judge(checkout: Checkout, judge: Judge, base: str) -> Callable[[Tree, Started], Outcome]:
     """A judge that drops what the commit where HEAD left the base had already, unless it lies in a changed file."""
     commit = change.find_base(checkout.root, base)
-    beside = WorkTree(checkout.root)
-    before = CommitTree(checkout.root, commit, beside=beside)
+    before = CommitTree(checkout.root, commit, beside=checkout.tree())
     with closing(before):
         at_base = judge(before)
 
@@ -30,7 +30,7 @@ def judge_merge(checkout: Checkout, judge: Judge, base: str) -> Outcome:
     """The outcome of the tree that merging HEAD into the newest base would give; each conflict is a finding."""
     tip = change.newest_base(checkout.root, base)
     tree, conflicts = change.merged_tree(checkout.root, tip)
-    with closing(CommitTree(checkout.root, tree, beside=WorkTree(checkout.root))) as merged:
+    with closing(CommitTree(checkout.root, tree, beside=checkout.tree())) as merged:
         outcome = judge(merged)
     found = tuple(
         Finding(path, 1, "run/conflict", "merging HEAD into the base conflicts here", f"the base is at {tip[:12]}")

@@ -47,14 +47,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def open_checkout(options: argparse.Namespace) -> Checkout:
     """The checkout that the options mean; CheckError where there is none."""
     jobs = options.jobs or _cores()
-    if options.no_git:
-        if not os.path.isdir(options.root):
-            raise CheckError(f"{options.root} is not a folder")
-        return Checkout(os.path.abspath(options.root), None, None, jobs)
-    # Both take git some milliseconds, in which Python imports what comes next.
-    listing = start_listing(options.root)
     try:
-        repository = git.find_repository(options.root)
+        start = os.path.abspath(options.root)
+    except OSError as error:
+        raise CheckError("the folder we are in is gone", environment=True) from error
+    if options.no_git:
+        if not os.path.isdir(start):
+            raise CheckError(f"{start} is not a folder")
+        return Checkout(start, None, None, jobs)
+    # Both take git some milliseconds, in which Python imports what comes next.
+    listing = start_listing(start)
+    try:
+        repository = git.find_repository(start)
     except CheckError:
         listing.result()
         raise
