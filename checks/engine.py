@@ -51,7 +51,8 @@ def remembered(index: Index, name: str, check: Callable[[Index], Findings]) -> V
     key = f"{name} {index.settings.digest()}"
     for text in index.stored_verdicts(key):
         known = json.loads(text)
-        if index.digest(known["reads"].split("\0"), listed=known["listed"]) == known["digest"]:
+        reads = known["reads"].split("\0") if known["reads"] else ()
+        if index.digest(reads, listed=known["listed"]) == known["digest"]:
             findings = tuple(map(_finding, known["findings"]))
             return Verdict(name, known["subjects"], findings, time.perf_counter() - began, cached=True)
     subjects, findings = collect(check(index))
