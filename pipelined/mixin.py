@@ -52,7 +52,7 @@ class PipelineMixin:
             share_into(pipelined, model)
         else:
             pipelined = share(model)
-            pipelined.__class__ = cls
+            _become(pipelined, cls)
         pipelined.ipu_config = copy.deepcopy(ipu_config)
         return pipelined
 
@@ -72,7 +72,7 @@ class PipelineMixin:
         _refuse_other(cls, model.get_base_model())
         pipelined = share(model)
         base = pipelined.get_base_model()
-        base.__class__ = cls
+        _become(base, cls)
         base.ipu_config = copy.deepcopy(ipu_config)
         return pipelined
 
@@ -129,6 +129,16 @@ class PipelineMixin:
             left_out = {id(parameter) for module in embeddings for parameter in module.parameters()}
         counted = (parameter for parameter in model.parameters() if id(parameter) not in left_out)
         return sum(parameter.numel() for parameter in counted if parameter.requires_grad or not only_trainable)
+
+
+def _become(model: Any, cls: Any) -> None:
+    """Make a model an instance of a subclass of its class."""
+    from transformers import PreTrainedModel
+
+    model.__class__ = cls
+    # transformers learns which outputs a class can record when its constructor runs, on whatever instance.
+    if issubclass(cls, PreTrainedModel):
+        PreTrainedModel.__init__(cls.__new__(cls), model.config)
 
 
 def _has_own_constructor(cls: type) -> bool:

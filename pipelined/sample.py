@@ -27,9 +27,9 @@ def sample_batches(model: Any, *, batch: int = 2, length: int = 12) -> Iterator[
     needed = [name for name in _needed(model, signature) if name in MAKERS]
     extra = [name for name in EXTRAS if name in signature and name not in needed]
     choices = 2 if "MultipleChoice" in type(model).__name__ else 0
-    for names, variant in product((needed, [*needed, *extra]), range(3)):
+    for names, variant in product((needed, [*needed, *extra]), range(4)):
         if variant and all(variant >= len(MAKERS[name]) for name in names):
-            break
+            continue
         made = {name: MAKERS[name][min(variant, len(MAKERS[name]) - 1)](sizes) for name in names}
         yield {name: _several(value, choices) if choices else value for name, value in made.items()}
 
@@ -68,6 +68,13 @@ def _needed(model: Any, signature: Mapping[str, inspect.Parameter]) -> list[str]
 def _several(value: torch.Tensor, choices: int) -> torch.Tensor:
     """The same for each of several choices: (batch, choices, ...)."""
     return value.unsqueeze(1).repeat(1, choices, *[1] * (value.dim() - 1))
+
+
+def _sentence(sizes: Sizes) -> torch.Tensor:
+    """Token ids that end with the token that ends a text."""
+    ids = sizes.ids(sizes.batch, sizes.length)
+    ids[:, -1] = sizes.get("eos_token_id", default=2)
+    return ids
 
 
 def _mask(sizes: Sizes) -> torch.Tensor:
@@ -131,6 +138,7 @@ def _time_features(sizes: Sizes, length: int) -> torch.Tensor:
 MAKERS: Mapping[str, tuple[Maker, ...]] = {
     "input_ids": (
         lambda sizes: sizes.ids(sizes.batch, sizes.length),
+        _sentence,
         lambda sizes: sizes.ids(sizes.batch, sizes.get("num_codebooks", default=1), sizes.length).squeeze(1),
         lambda sizes: sizes.ids(sizes.batch * sizes.get("num_codebooks", default=1), sizes.length),
     ),
@@ -165,6 +173,8 @@ EXTRAS = (
     "input_features",
     "input_values",
     "decoder_input_ids",
+    "visual_feats",
+    "visual_pos",
     "future_values",
     "future_time_features",
 )
