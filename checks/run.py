@@ -85,13 +85,17 @@ def _sift(
     ran: Sequence[str],
 ) -> Outcome:
     suppressions = tuple(map(suppress.of_finding, comments.findings))
-    known = tuple(codes()) + RULE_NAMES if suppressions else ()
-    kept, silenced, faults = suppress.apply(found, suppressions, ran, known)
+    kept, silenced, faults = suppress.apply(found, suppressions, ran, _known)
     kept, accepted, stale = baseline.apply(kept, acceptances)
     kept = _without_followers(kept, {found[:3] for found in (*silenced, *accepted)})
     kept = tuple(found for found in (*kept, *faults) if not _excluded(found.path, settings))
     stale = tuple(row for row in stale if row.code.partition("/")[0] in ran)
     return Outcome(settings, (), tuple(sorted(kept, key=lambda found: found[:4])), silenced, accepted, stale)
+
+
+def _known(name: str) -> bool:
+    """Whether a rule or a code has this name; a rule is not loaded to know its own name."""
+    return name in RULE_NAMES or name in codes()
 
 
 def _without_followers(kept: tuple[Finding, ...], gone: set[tuple[str, int, str]]) -> tuple[Finding, ...]:

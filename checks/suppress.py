@@ -1,19 +1,19 @@
-"""Comments that silence a finding: `# mergeready: skip[rule] reason`, or `<!-- mergeready: skip[rule] reason -->`.
+"""Comments that silence a finding: `# mergeready: skip[rule] reason`.
 
-A comment at the end of a line counts for that line; one that stands alone counts for the lines below it down to the
-first that is not a comment. It names rules or codes, separated by commas, and says why. A comment that silences
-nothing, names no rule we know or gives no reason is a finding itself.
+In Markdown it is `<!-- mergeready: skip[rule] reason -->`. A comment at the end of a line counts for that line; one
+that stands alone counts for the lines below it down to the first that is not a comment. It names rules or codes,
+separated by commas, and says why. A comment that silences nothing, names no rule we know or gives no reason is a
+finding itself.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
+from checks.facts.comments import MARKDOWN, OTHERS, PYTHON
 from checks.index import Index
 from checks.model import Finding, Findings
-from checks.store import Extractor
 
 NAME = "suppression"
 CODES = {
@@ -21,8 +21,11 @@ CODES = {
     "unknown": "A suppression comment names a rule or code that does not exist.",
     "no-reason": "A suppression comment does not say why.",
 }
-_SUFFIXES = (".py", ".pyi", ".md", ".mdx", ".rst", ".yml", ".yaml", ".toml", ".txt", ".cfg")
-_COMMENT = re.compile(r"(?:#|<!--)\s*mergeready:\s*skip\[([^\]\n]*)\]([^\n]*)")
+_KINDS = {
+    (".py", ".pyi"): PYTHON,
+    (".md", ".mdx"): MARKDOWN,
+    (".yml", ".yaml", ".toml", ".txt", ".cfg", ".ini"): OTHERS,
+}
 
 
 class Suppression(NamedTuple):
@@ -43,13 +46,14 @@ class Suppression(NamedTuple):
 
 def collect(index: Index) -> Findings:
     """Every suppression comment of a tree, as findings that `of_finding` reads back, so that they can be cached."""
-    paths = index.files(*_SUFFIXES)
-    index.prefetch(paths, COMMENTS)
     count = 0
-    for path in paths:
-        for line, last, names, reason in index.facts(COMMENTS, path):
-            count += 1
-            yield Finding(path, line, f"{NAME}/unused", ",".join(names), reason, anchors=(last,))
+    for suffixes, comments in _KINDS.items():
+        paths = index.files(*suffixes)
+        index.prefetch(paths, comments)
+        for path in paths:
+            for line, last, names, reason in index.facts(comments, path):
+                count += 1
+                yield Finding(path, line, f"{NAME}/unused", ",".join(names), reason, anchors=(last,))
     return count
 
 
@@ -59,11 +63,15 @@ def of_finding(found: Finding) -> Suppression:
 
 
 def apply(
-    findings: Sequence[Finding], suppressions: Sequence[Suppression], ran: Sequence[str], known: Sequence[str]
+    findings: Sequence[Finding],
+    suppressions: Sequence[Suppression],
+    ran: Sequence[str],
+    known: Callable[[str], bool],
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...], tuple[Finding, ...]]:
     """Findings that stay, those that are silenced, and what is wrong with the comments themselves.
 
-    `ran` are the rules of this run: a comment for another one is not called unused. `known` are all rules and codes.
+    `ran` are the rules of this run: a comment for another one is not called unused. `known` says
+    whether there is a rule or a code of a name.
     """
     by_path: dict[str, list[Suppression]] = {}
     for comment in suppressions:
@@ -79,9 +87,9 @@ def apply(
     return tuple(kept), tuple(silenced), faults
 
 
-def _faults(comment: Suppression, ran: Sequence[str], known: Sequence[str], *, used: bool) -> Iterator[Finding]:
+def _faults(comment: Suppression, ran: Sequence[str], known: Callable[[str], bool], *, used: bool) -> Iterator[Finding]:
     shown = ", ".join(comment.names)
-    unknown = [name for name in comment.names if name not in known]
+    unknown = [name for name in comment.names if not known(name)]
     for name in unknown:
         yield Finding(comment.path, comment.line, f"{NAME}/unknown", f"there is no rule or code {name!r} to skip")
     if not comment.reason:
@@ -90,49 +98,3 @@ def _faults(comment: Suppression, ran: Sequence[str], known: Sequence[str], *, u
     if not used and not unknown and all(name.partition("/")[0] in ran for name in comment.names):
         message = f"nothing here needs skip[{shown}]"
         yield Finding(comment.path, comment.line, f"{NAME}/unused", message, "no finding of that name on its lines")
-
-
-def _comments(text: str) -> list[Any]:
-    if "mergeready:" not in text or not _COMMENT.search(text):
-        return []
-    lines = text.split("\n")
-    found = []
-    for line, column, comment in _real_comments(text):
-        names = [name.strip() for name in comment[1].split(",") if name.strip()]
-        alone = not lines[line - 1][:column].strip()
-        reason = comment[2].strip().removesuffix("-->").strip()
-        found.append((line, _reach(lines, line) if alone else line, names, reason))
-    return found
-
-
-def _real_comments(text: str) -> Iterator[tuple[int, int, re.Match[str]]]:
-    """Suppressions in real comments: not those that a string, such as a docstring that explains them, holds."""
-    import io
-    import tokenize  # only where a comment was found: importing it takes as long as a warm run may spend on a rule
-
-    try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-    except (tokenize.TokenError, SyntaxError):  # no Python: Markdown, YAML, or a file that is broken
-        for number, line in enumerate(text.split("\n"), 1):
-            if found := _COMMENT.search(line):
-                yield number, found.start(), found
-        return
-    for token in tokens:
-        if token.type == tokenize.COMMENT and (found := _COMMENT.match(token.string)):
-            yield token.start[0], token.start[1], found
-
-
-def _reach(lines: Sequence[str], line: int) -> int:
-    """The first line below a comment that is no comment and not blank."""
-    for number in range(line, len(lines)):
-        stripped = lines[number].strip()
-        if stripped and not stripped.startswith(("#", "<!--")):
-            return number + 1
-    return line
-
-
-def _load(found: list[Any]) -> tuple[tuple[int, int, tuple[str, ...], str], ...]:
-    return tuple((line, last, tuple(names), reason) for line, last, names, reason in found)
-
-
-COMMENTS: Extractor[tuple[tuple[int, int, tuple[str, ...], str], ...]] = Extractor("suppressions", _comments, _load)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from checks.cache import Cache
+from checks.facts.comments import PYTHON
 from checks.store import Extractor, Store
-from checks.suppress import COMMENTS
 from checks.tree import MemoryTree, Tree, WorkTree
 from tests.checks.repositories import make_repository, write
 
@@ -114,8 +114,8 @@ def test_many_files_are_extracted_by_several_processes_with_the_same_result(tmp_
     found = {}
     for jobs in (1, 4):
         with store_of(tree, jobs=jobs) as store:
-            store.prefetch(list(store.paths), (COMMENTS,))
-            found[jobs] = [store.facts(COMMENTS, path) for path in store.paths], dict(store.problems)
+            store.prefetch(list(store.paths), (PYTHON,))
+            found[jobs] = [store.facts(PYTHON, path) for path in store.paths], dict(store.problems)
 
     assert found[1] == found[4]
     assert found[1][0][99:102] == [((1, 1, ("rule",), why),) for why in ("99", "edited after the listing")] + [()]
