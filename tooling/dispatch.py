@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from keyword import iskeyword
 from typing import NoReturn, Protocol, TypedDict, cast
 
 from checks.errors import CheckError
@@ -54,8 +55,9 @@ def dispatch(arguments: Sequence[str]) -> int:
 
 
 def load_command(name: str) -> Command:
-    """The module of a command."""
-    return cast(Command, importlib.import_module(f"tooling.commands.{name.replace('-', '_')}"))
+    """The module of a command; one whose name is a word of Python's own has an underscore after it."""
+    module = name.replace("-", "_") + ("_" if iskeyword(name) else "")
+    return cast(Command, importlib.import_module(f"tooling.commands.{module}"))
 
 
 def _parse(arguments: Sequence[str]) -> tuple[Command, argparse.Namespace]:

@@ -1,0 +1,43 @@
+"""Take back what stopped: branch, index, files and edits become what they were before it.
+
+What you have changed since is kept in a folder that it names. It works after a kill or a power cut too.
+
+Examples:
+  mergeready abort
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from tooling.console import Console
+from tooling.git import journal
+from tooling.git.command import Git
+from tooling.git.outcome import Outcome
+from tooling.git.read import read_repo
+from tooling.git.report import Tell, add_options, report
+from tooling.git.resume import give_up, nothing_open, settle
+from tooling.git.squashed import abandon_squash
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of `mergeready abort`."""
+    add_options(parser, dry_run=False)
+
+
+def run(options: Namespace, console: Console) -> int:
+    """Take back what stopped."""
+    return report("abort", options, console, _abort)
+
+
+def _abort(tell: Tell) -> Outcome:
+    repo = read_repo()
+    with journal.only_one(repo, "abort"):
+        git = Git(repo.root)
+        entry = settle(repo, git)
+        if entry is None:
+            return nothing_open(repo, "abort")
+        if entry.squash:
+            return abandon_squash(repo, git, entry)
+        tell("putting everything back")
+        return give_up(repo, git, entry, "abort")

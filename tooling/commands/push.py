@@ -1,0 +1,76 @@
+"""Push your branch to your fork, with force where a rebase needs it, and never over somebody's work.
+
+Remote and branch are always given in full, so no setting can send it elsewhere. What is expected on the fork is what
+you have last seen there; if it has moved, or holds a commit that your branch never held, nothing is pushed.
+
+Examples:
+  mergeready push              push the current branch to your fork
+  mergeready push --dry-run    show the command
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from tooling.console import Console
+from tooling.errors import Exit
+from tooling.git import journal
+from tooling.git.command import Git
+from tooling.git.outcome import Outcome, planned
+from tooling.git.plan import Next, RefusedError
+from tooling.git.push import Allowed, plan_push
+from tooling.git.pushing import Sent, push_branch, read_pushing
+from tooling.git.read import read_repo
+from tooling.git.rebase import check_idle
+from tooling.git.remotes import find_roles
+from tooling.git.replay import tracking_ref
+from tooling.git.report import Tell, add_options, report
+from tooling.git.state import Repo
+from tooling.git.text import shown
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of `mergeready push`."""
+    parser.add_argument("--allow-empty-branch", action="store_true", help="push a branch without commits of its own")
+    parser.add_argument("--to-upstream", action="store_true", help="push to the project itself, where there is no fork")
+    parser.add_argument("--no-verify", action="store_true", help="do not run the pre-push hook")
+    add_options(parser)
+
+
+def run(options: Namespace, console: Console) -> int:
+    """Push the current branch to the fork."""
+    return report("push", options, console, lambda tell: _push(options, tell))
+
+
+def _push(options: Namespace, tell: Tell) -> Outcome:
+    repo = read_repo()
+    with journal.only_one(repo, "push"):
+        git, roles = Git(repo.root), find_roles(repo)
+        check_idle(repo)
+        if not repo.head.ref or not repo.head.oid:
+            raise RefusedError("detached", "HEAD is on no branch", next=[Next("go to one", ("git", "switch", "NAME"))])
+        seen = repo.refs.get(tracking_ref(roles.fork.name, repo.head.branch), "") if roles.fork else ""
+        tell("asking the fork")
+        pushing = read_pushing(repo, git, roles, repo.head.ref, seen)
+        allowed = Allowed(options.allow_empty_branch, options.to_upstream, options.no_verify)
+        plan = plan_push(pushing, allowed)
+        if options.dry_run or not plan.steps:
+            return planned(plan)
+        tell(plan.summary)
+        return _outcome(repo, push_branch(repo, git, pushing, allowed))
+
+
+def _outcome(repo: Repo, sent: Sent) -> Outcome:
+    name = shown(repo.head.branch)
+    if sent.pushed is None:
+        return Outcome(
+            "push",
+            "remote refused",
+            Exit.REMOTE_REFUSED,
+            f"{name} was not pushed: {sent.message.partition(chr(10))[0]}",
+            tuple(sent.message.split("\n")[1:]),
+            next=(Next("look at what is there", ("git", "fetch", "origin")),) if sent.code == "stale" else (),
+            items=({"code": sent.code},),
+        )
+    summary = f"{name} is on {shown(sent.pushed.remote)}"
+    return Outcome("push", "done", Exit.DONE, summary, pushed=(sent.pushed,))

@@ -1,0 +1,171 @@
+"""Rebase your branch on upstream, so that it can be merged without a conflict.
+
+Fetches upstream's main branch, replays your commits on it and puts your edits back. Before anything moves the
+branch is kept under refs/mergeready/backup, and `mergeready undo` takes all of it back. It refuses, and changes
+nothing, where something could get lost.
+
+Examples:
+  mergeready rebase                     replay your commits on upstream's main branch
+  mergeready rebase --dry-run           show what would conflict, commit by commit
+  mergeready rebase --autostash --push  with edits that are not committed, and push the result
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import NamedTuple
+
+from tooling.console import Console
+from tooling.git import edits, journal
+from tooling.git.command import Git
+from tooling.git.execute import Way, execute
+from tooling.git.fetch import ask_remote, fetch, prefetch
+from tooling.git.outcome import Outcome, planned
+from tooling.git.plan import Next, Plan, RefusedError, Step
+from tooling.git.push import Allowed, push_step
+from tooling.git.pushing import push_of_entry
+from tooling.git.read import read_repo
+from tooling.git.rebase import Wishes, check_branch, check_state, plan_rebase
+from tooling.git.rebased import rebase_outcome
+from tooling.git.rehearse import rehearsed
+from tooling.git.remotes import Roles, find_roles
+from tooling.git.replay import read_replay, tracking_ref
+from tooling.git.report import Tell, add_options, report
+from tooling.git.signing import check_signing
+from tooling.git.state import HEADS, Repo
+from tooling.git.text import shown
+
+
+class Target(NamedTuple):
+    """What to rebase on: its name for people, its commit, and where upstream stood before we fetched."""
+
+    name: str
+    oid: str
+    known: str = ""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of `mergeready rebase`."""
+    parser.add_argument(
+        "--onto", metavar="REF", default="", help="another branch of upstream, or any commit that is here"
+    )
+    parser.add_argument("--autostash", action="store_true", help="put edits away for the while, then put them back")
+    parser.add_argument("--push", action="store_true", help="push the branch to your fork afterwards")
+    parser.add_argument("--flatten", action="store_true", help="replay a branch that has merge commits, without them")
+    parser.add_argument("--adopt", action="store_true", help="first take in what others pushed to your branch")
+    parser.add_argument("--rerere-continue", action="store_true", help="go on where git remembers your resolution")
+    parser.add_argument("--no-verify", action="store_true", help="push without running the pre-push hook")
+    add_options(parser)
+
+
+def run(options: Namespace, console: Console) -> int:
+    """Rebase the current branch on upstream."""
+    return report("rebase", options, console, lambda tell: _rebase(options, tell))
+
+
+def _rebase(options: Namespace, tell: Tell) -> Outcome:
+    repo = read_repo()
+    with journal.only_one(repo, "rebase"):
+        git, roles = Git(repo.root), find_roles(repo)
+        check_unfinished(repo)
+        check_state(repo)
+        target = _target(repo, git, roles, options.onto, tell)
+        tell("comparing")
+        plan = _plan(repo, git, roles, target, options)
+        if options.dry_run:
+            return rehearsed(repo, git, plan)
+        if not plan.steps:
+            return planned(plan)._replace(status="nothing to do")
+        entry = _begin(repo, git, plan)
+        allowed = Allowed(no_verify=options.no_verify)
+        expected = _seen(repo, roles)
+        way = Way(
+            repo,
+            git,
+            lambda now, _: push_of_entry(repo, git, roles, now, expected=expected, allowed=allowed),
+            options.rerere_continue,
+        )
+        outcome = rebase_outcome(repo, git, "rebase", execute(way, entry, tell))
+        return outcome._replace(warnings=(*plan.warnings, *outcome.warnings))
+
+
+def check_unfinished(repo: Repo) -> None:
+    """Refuse to start on top of a run of ours that has not ended."""
+    if entry := journal.open_entry(repo):
+        raise RefusedError(
+            "unfinished",
+            f"a {entry.command} of {shown(entry.ref.removeprefix(HEADS))} has not ended",
+            next=[
+                Next("go on with it", ("mergeready", "continue")),
+                Next("or take it back", ("mergeready", "abort")),
+            ],
+        )
+
+
+def _target(repo: Repo, git: Git, roles: Roles, onto: str, tell: Tell) -> Target:
+    """What to rebase on, fetched where it is upstream's; the main branch is what upstream says it is."""
+    upstream = roles.upstream
+    named = onto.removeprefix(f"{upstream.name}/") if onto.startswith(f"{upstream.name}/") else ""
+    if onto and not named:
+        oid = git.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{onto}^{{commit}}")
+        if not oid:
+            raise RefusedError("no-such-commit", f"there is no commit {shown(onto)}")
+        return Target(shown(onto), oid)
+    tell(f"asking {upstream.name}")
+    there = ask_remote(repo, git, upstream, *([HEADS + named] if named else []))
+    source = HEADS + named if named else there.main
+    oid = there.refs.get(source, "") if named else there.main_oid
+    if not oid or not source:
+        raise RefusedError(
+            "no-such-branch", f"{shown(upstream.name)} has no branch {shown(named) or 'that its HEAD names'}"
+        )
+    if not named:
+        check_branch(repo, (source.removeprefix(HEADS),))
+    target = tracking_ref(upstream.name, source.removeprefix(HEADS))
+    known = repo.refs.get(target, "")
+    if known != oid:
+        tell(f"fetching {upstream.name}")
+        fetch(repo, git, upstream, source, target)
+        oid = git.line("rev-parse", "--verify", target)
+    if not named:
+        git.attempt("symbolic-ref", tracking_ref(upstream.name, "HEAD"), target)
+    return Target(target.removeprefix("refs/remotes/"), oid, known)
+
+
+def _plan(repo: Repo, git: Git, roles: Roles, target: Target, options: Namespace) -> Plan:
+    replay = read_replay(repo, git, target.oid, known=target.known, tracking=_seen(repo, roles))
+    wishes = Wishes(options.autostash, options.flatten, options.adopt)
+    stash = edits.make_stash(git, repo.edits) if options.autostash and not replay.line_ends_only else ""
+    push = _push(repo, roles, options)
+    plan = plan_rebase(repo, replay, shown(target.name), wishes, now=journal.stamp(), stash=stash, push=push)
+    if plan.steps and any(remote.promisor for remote in repo.remotes):
+        prefetch(repo, git, replay.base, replay.tip, replay.onto)
+    if plan.steps:
+        check_signing(repo, git)
+    return plan
+
+
+def _push(repo: Repo, roles: Roles, options: Namespace) -> Step | None:
+    if not options.push:
+        return None
+    if roles.fork is None or not roles.forked:
+        raise RefusedError(
+            "no-fork", "there is no fork to push to", next=[Next("push by itself", ("mergeready", "push"))]
+        )
+    return push_step(roles.fork.name, repo.head.ref, _seen(repo, roles), no_verify=options.no_verify)
+
+
+def _seen(repo: Repo, roles: Roles) -> str:
+    """What the fork's branch was when it was last seen: recorded before anything is fetched."""
+    fork = roles.fork if roles.forked else None
+    return repo.refs.get(tracking_ref(fork.name, repo.head.branch), "") if fork else ""
+
+
+def _begin(repo: Repo, git: Git, plan: Plan) -> journal.Entry:
+    """Write down what is about to happen, with copies of the edits that are put away."""
+    stash = next((step.argv[-1] for step in plan.steps if step.action == "put-back"), "")
+    entry = journal.begin(repo, plan, stash=stash)
+    if stash:
+        entry = entry._replace(edits=edits.copy(repo, git, repo.edits, edits.kept_files(repo, entry)))
+    journal.prune(repo)
+    return journal.write(repo, entry)

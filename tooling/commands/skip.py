@@ -1,0 +1,23 @@
+"""Leave out the commit that a rebase stands at, and go on with the next one. `mergeready undo` brings it back.
+
+Examples:
+  mergeready skip
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from tooling.commands.continue_ import go_on
+from tooling.console import Console
+from tooling.git.report import add_options, report
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of `mergeready skip`."""
+    add_options(parser, dry_run=False)
+
+
+def run(options: Namespace, console: Console) -> int:
+    """Leave out a commit and go on."""
+    return report("skip", options, console, lambda tell: go_on("skip", tell))

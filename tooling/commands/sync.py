@@ -1,0 +1,120 @@
+"""Bring your fork's main branch up to date with upstream, without ringing anybody's bell.
+
+By default a fast-forward, pushed without a checkout: no new commit, so hardly anything to notify about. GitHub may
+still write "referenced" lines for commits that it sees in a fork for the first time; only --via-pr avoids that, with
+one squashed commit on a branch, for a pull request, whose message names no issue, person or commit. `git pull` is
+never run.
+
+Examples:
+  mergeready sync                      fast-forward main on your fork, and your own main
+  mergeready sync --via-pr --push      one squashed commit on a new branch, pushed to your fork
+  mergeready sync --realign            make main equal to upstream; what it was is kept on a branch
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+
+from tooling.commands.rebase import check_unfinished
+from tooling.commands.refs_check import style_of
+from tooling.console import Console
+from tooling.errors import Exit
+from tooling.git import journal
+from tooling.git.command import Git
+from tooling.git.draft import Asked, write_draft
+from tooling.git.execute import Way, execute
+from tooling.git.outcome import Outcome, planned
+from tooling.git.plan import Next, Plan, RefusedError
+from tooling.git.read import read_repo
+from tooling.git.rebase import check_idle
+from tooling.git.remotes import find_roles
+from tooling.git.report import Tell, add_options, report
+from tooling.git.squash import Record, merge, read_records
+from tooling.git.squashed import finish_squash, stopped_squash
+from tooling.git.state import Repo
+from tooling.git.sync import Syncing, find_roles_for_sync, plan_realign, plan_sync
+from tooling.git.synced import push_of_sync, sync_outcome
+from tooling.git.syncing import fetch_mains, read_syncing
+from tooling.git.text import count, shown
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of `mergeready sync`."""
+    parser.add_argument(
+        "--via-pr", action="store_true", help="make one squashed commit on a new branch, for a pull request"
+    )
+    parser.add_argument("--realign", action="store_true", help="make the fork's main branch equal to upstream's")
+    parser.add_argument("--push", action="store_true", help="with --via-pr: push the new branch to the fork")
+    parser.add_argument("-m", "--message", default="", metavar="TEXT", help="with --via-pr: the commit message")
+    parser.add_argument(
+        "--strip", action="store_true", help="take references out of that message instead of refusing it"
+    )
+    parser.add_argument("--yes", action="store_true", help="with --realign: do not ask")
+    add_options(parser)
+
+
+def run(options: Namespace, console: Console) -> int:
+    """Bring the fork's main branch up to date."""
+    return report("sync", options, console, lambda tell: _sync(options, tell))
+
+
+def _sync(options: Namespace, tell: Tell) -> Outcome:
+    repo = read_repo()
+    with journal.only_one(repo, "sync"):
+        git, roles = Git(repo.root), find_roles_for_sync(find_roles(repo))
+        check_unfinished(repo)
+        check_idle(repo)
+        if repo.shallow:
+            unshallow = Next("fetch the rest of the history", ("git", "fetch", "--unshallow"))
+            raise RefusedError("shallow", "this clone is shallow: the histories cannot be compared", next=[unshallow])
+        tell("asking both remotes")
+        mains = fetch_mains(repo, git, roles)
+        records = read_records(repo, git, roles.fork.name) if roles.fork else ()
+        syncing = read_syncing(repo, git, roles, mains, records)
+        if options.via_pr:
+            return _via_pr(repo, git, syncing, records=records, options=options, tell=tell)
+        plan = (plan_realign if options.realign else plan_sync)(repo, syncing, now=journal.stamp())
+        if options.dry_run or not plan.steps:
+            return planned(plan)
+        if options.realign and not options.yes:
+            _confirm(syncing)
+        return _act(repo, git, plan, tell)
+
+
+def _act(repo: Repo, git: Git, plan: Plan, tell: Tell) -> Outcome:
+    entry = journal.write(repo, journal.begin(repo, plan))
+    way = Way(repo, git, lambda now, step: push_of_sync(repo, git, now, step))
+    return sync_outcome(repo, git, plan, execute(way, entry, tell))
+
+
+def _via_pr(
+    repo: Repo, git: Git, syncing: Syncing, *, records: tuple[Record, ...], options: Namespace, tell: Tell
+) -> Outcome:
+    if syncing.same_tree or not syncing.missing:
+        return Outcome("sync", "nothing to do", Exit.DONE, "the fork has all of upstream already")
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    asked = Asked(options.message, strip=options.strip, push=options.push)
+    draft = write_draft(repo, syncing, asked, style_of(git), now=journal.stamp(), today=today)
+    tell("merging upstream")
+    merged = merge(repo, git, syncing, records, draft.id)
+    if merged.conflicts:
+        return stopped_squash(repo, git, draft, merged, dry_run=options.dry_run)
+    return finish_squash(repo, git, draft, merged.tree, tell, dry_run=options.dry_run)
+
+
+def _confirm(syncing: Syncing) -> None:
+    """Have the user type the branch's name; RefusedError where nobody can, or it is another."""
+    lost = len(syncing.own) + syncing.synced
+    name = f"{syncing.fork}/{syncing.fork_main}"
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise RefusedError(
+            "confirm",
+            f"this takes {count(lost, 'commit')} off {shown(name)}, and nobody is here to confirm it",
+            next=[Next("if that is what you mean", ("mergeready", "sync", "--realign", "--yes"))],
+        )
+    sys.stderr.write(f"This takes {count(lost, 'commit')} off {shown(name)}. Type {shown(name)} to go on: ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip() != name:
+        raise RefusedError("confirm", "not confirmed")

@@ -1,0 +1,111 @@
+"""Take back the last command: branch, edits and index become what they were before it.
+
+What you did since stays where it does not overlap; where it does, nothing is changed. What was pushed stays pushed
+unless you ask for --push, which puts the fork back too if nobody has pushed there since.
+
+Examples:
+  mergeready undo              take back the last command of this worktree
+  mergeready undo --push       put the fork's branch back too
+  mergeready undo --list       show what can be taken back
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from tooling.console import Console
+from tooling.errors import Exit
+from tooling.git import journal
+from tooling.git.command import Git
+from tooling.git.journal import Entry
+from tooling.git.outcome import Outcome
+from tooling.git.plan import Move, Next, Pushed, Step
+from tooling.git.pushing import send
+from tooling.git.read import read_repo
+from tooling.git.report import Tell, add_options, report
+from tooling.git.restore import restore
+from tooling.git.resume import settle
+from tooling.git.state import HEADS, Remote, Repo
+from tooling.git.text import short, shown
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of `mergeready undo`."""
+    parser.add_argument("--list", action="store_true", help="show what can be taken back, newest first")
+    parser.add_argument("--push", action="store_true", help="put back on the fork, too, what the command pushed there")
+    add_options(parser)
+
+
+def run(options: Namespace, console: Console) -> int:
+    """Take back the last command."""
+    return report("undo", options, console, lambda tell: _undo(options, tell))
+
+
+def _undo(options: Namespace, tell: Tell) -> Outcome:
+    repo = read_repo()
+    with journal.only_one(repo, "undo"):
+        git = Git(repo.root)
+        settle(repo, git)
+        entries = [entry for entry in journal.entries(repo) if entry.state not in ("undone", "abandoned")]
+        if options.list:
+            return _listed(entries)
+        if not entries:
+            return Outcome("undo", "nothing to do", Exit.DONE, "there is nothing to undo")
+        entry = entries[0]
+        if options.dry_run:
+            return _promised(entry)
+        tell(f"taking back {entry.command}")
+        restored = restore(repo, git, entry, "undone")
+        kept = [f"what you had changed since is kept in {shown(restored.kept)}"] if restored.kept else []
+        outcome = Outcome(
+            "undo", "done", Exit.DONE, f"{entry.command} is undone", tuple(kept), refs=_back(entry), backup=entry.backup
+        )
+        return _push_back(repo, git, entry, outcome, push=options.push)
+
+
+def _push_back(repo: Repo, git: Git, entry: Entry, outcome: Outcome, *, push: bool) -> Outcome:
+    """Put back on the fork what was pushed there, where nobody has pushed since; or say how."""
+    for pushed in entry.pushed:
+        step = _reverse(pushed)
+        if not push:
+            outcome = outcome._replace(
+                next=(*outcome.next, Next("the fork still has it; to put that back", ("git", *step.argv)))
+            )
+            continue
+        sent = send(
+            repo, git, Remote(pushed.remote, ""), step, Pushed(pushed.remote, pushed.ref, pushed.new, pushed.old)
+        )
+        if sent.pushed is None:
+            summary = f"{outcome.summary} here, but not on {shown(pushed.remote)}: {sent.message}"
+            return outcome._replace(status="remote refused", exit=Exit.REMOTE_REFUSED, summary=summary)
+        outcome = outcome._replace(pushed=(*outcome.pushed, sent.pushed))
+    return outcome
+
+
+def _reverse(pushed: Pushed) -> Step:
+    """Push the old commit back, only where the one that we pushed is still there; a branch that we made goes."""
+    lease = f"--force-with-lease={pushed.ref}:{pushed.new}"
+    argv = ("push", "--porcelain", lease, "--end-of-options", pushed.remote, f"{pushed.old}:{pushed.ref}")
+    return Step("push", argv, f"put {shown(pushed.ref)} on {shown(pushed.remote)} back")
+
+
+def _listed(entries: list[Entry]) -> Outcome:
+    lines = []
+    for entry in entries:
+        name = shown(entry.ref.removeprefix(HEADS))
+        lines.append(f"{entry.id}  {entry.command} of {name}, {entry.state}; before: {short(entry.old)}")
+    items = tuple(
+        {"id": entry.id, "command": entry.command, "state": entry.state, "ref": shown(entry.ref)} for entry in entries
+    )
+    summary = "can be taken back, newest first:" if entries else "there is nothing to undo"
+    return Outcome("undo", "done", Exit.DONE, summary, tuple(lines), items=items)
+
+
+def _promised(entry: Entry) -> Outcome:
+    summary = f"would take back the {entry.command} of {shown(entry.ref.removeprefix(HEADS))}"
+    lines = tuple(f"{shown(move.ref)}: {short(move.new)} to {short(move.old) or 'gone'}" for move in entry.moves)
+    return Outcome("undo", "planned", Exit.DONE, summary, lines, refs=_back(entry), backup=entry.backup)
+
+
+def _back(entry: Entry) -> tuple[Move, ...]:
+    return tuple(move._replace(old=move.new, new=move.old) for move in entry.moves)

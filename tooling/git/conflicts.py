@@ -1,0 +1,61 @@
+"""Files in conflict: what kind it is, whose side is which, and which still hold conflict markers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tooling.git import parse
+from tooling.git.command import Git
+from tooling.git.state import Repo
+
+_KINDS = {
+    "123": "both changed it",
+    "23": "both added it",
+    "12": "changed upstream, deleted by your commit",
+    "13": "deleted upstream, changed by your commit",
+    "1": "deleted by both",
+    "2": "added upstream",
+    "3": "added by your commit",
+}
+_BEGIN = re.compile(rb"^<{7,}( |$)", re.MULTILINE)
+_END = re.compile(rb"^>{7,}( |$)", re.MULTILINE)
+
+
+class Conflict(NamedTuple):
+    """A path in conflict, what happened to it on either side, and whether git remembered a resolution."""
+
+    path: str
+    kind: str
+    remembered: bool = False
+
+
+def read_conflicts(repo: Repo, git: Git) -> tuple[Conflict, ...]:
+    """The paths in conflict now. Stage 2 is upstream with your commits so far, stage 3 is the commit being replayed."""
+    stages: dict[str, str] = {}
+    modes: dict[str, set[str]] = {}
+    for record in parse.records(git.ask("ls-files", "--unmerged", "-z")):
+        head, _, path = record.partition("\t")
+        mode, _, stage = head.split(" ")
+        stages[path] = stages.get(path, "") + stage
+        modes.setdefault(path, set()).add(mode)
+    open_ = set(parse.records(git.attempt("rerere", "remaining").out.replace(b"\n", b"\0")))
+    recalls = repo.setting("rerere.enabled").lower() in ("true", "1", "yes", "on")
+    return tuple(
+        Conflict(path, "submodule" if "160000" in modes[path] else _KINDS[stage], recalls and path not in open_)
+        for path, stage in stages.items()
+    )
+
+
+def marked(root: str, paths: Iterator[str] | tuple[str, ...]) -> list[str]:
+    """Those of the files that hold conflict markers."""
+    return [path for path in paths if _holds_markers(Path(root, path))]
+
+
+def _holds_markers(path: Path) -> bool:
+    if path.is_symlink() or not path.is_file():
+        return False
+    content = path.read_bytes()
+    return bool(_BEGIN.search(content) and _END.search(content))

@@ -1,0 +1,117 @@
+"""What is not committed yet: put away before a rebase, put back after it, and given back byte for byte.
+
+Git's own autostash re-applies with the index flattened, leaves a stash of its own in the user's list where that
+conflicts, and says that all is well. So the files are copied as they are (no filter touches them), and a stash commit
+that is in no list holds the same content for git to merge.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from tooling.errors import Exit, UserError
+from tooling.git import parse
+from tooling.git.command import Git, text
+from tooling.git.journal import Edit, Entry, folder
+from tooling.git.plan import RefusedError
+from tooling.git.state import Change, Repo
+from tooling.git.text import several
+
+
+def make_stash(git: Git, changes: Sequence[Change]) -> str:
+    """The id of a stash commit of all edits, in no list; nothing where there are none."""
+    if not changes:
+        return ""
+    done = git.attempt("stash", "create", "mergeready: edits put away")
+    if done.status or not done.out:
+        raise RefusedError(
+            "cannot-put-away",
+            f"git cannot stash these edits: {text(done.err).partition(chr(10))[0] or 'it sees no change in them'}",
+            details=several([change.path for change in changes]),
+        )
+    return text(done.out)
+
+
+def copy(repo: Repo, git: Git, changes: Sequence[Change], place: Path) -> tuple[Edit, ...]:
+    """Copy the files of these changes to a folder, and note their index entries."""
+    staged: dict[str, list[str]] = {change.path: [] for change in changes}
+    for record in parse.records(git.ask("ls-files", "--stage", "-z")) if staged else []:
+        line, _, path = record.partition("\t")
+        if path in staged:
+            staged[path].append(line)
+    return tuple(Edit(path, tuple(lines), _copy(Path(repo.root, path), place / path)) for path, lines in staged.items())
+
+
+def kept_files(repo: Repo, entry: Entry) -> Path:
+    """Where the copies of an entry's edits are."""
+    return folder(repo) / entry.id / "files"
+
+
+def put_away(git: Git, edits: Sequence[Edit]) -> None:
+    """Make index and working tree equal to HEAD for these paths, all of which have been copied."""
+    paths = "\0".join(edit.path for edit in edits)
+    command = ("restore", "--source=HEAD", "--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul")
+    git.ask("--literal-pathspecs", *command, stdin=os.fsencode(paths))
+
+
+def put_back(repo: Repo, git: Git, entry: Entry, head: str) -> None:
+    """Put edits back on a new HEAD: as they were where HEAD has the file that they were made on, merged elsewhere.
+
+    A merge that conflicts leaves unmerged paths, as git does; look for them afterwards.
+    """
+    paths = [edit.path for edit in entry.edits]
+    touched = changed_paths(git, entry.old, head, paths)
+    if touched:
+        both = git.attempt("stash", "apply", "--quiet", "--index", entry.stash)
+        if both.status and not unmerged(git):
+            git.attempt("stash", "apply", "--quiet", entry.stash)
+    write(repo, git, [edit for edit in entry.edits if edit.path not in touched], kept_files(repo, entry))
+
+
+def write(repo: Repo, git: Git, edits: Sequence[Edit], place: Path) -> None:
+    """Make files and index entries what they were when they were copied."""
+    if not edits:
+        return
+    for edit in edits:
+        target = Path(repo.root, edit.path)
+        remove(target)
+        if edit.kept and not _copy(place / edit.path, target):
+            raise UserError(f"the copy {place / edit.path} is gone", exit=Exit.ENVIRONMENT)
+    # Width of the ids decides the width of the zeros that remove a path.
+    zeros = "0" * len(repo.head.oid)
+    lines = [f"0 {zeros}\t{edit.path}" for edit in edits]
+    lines += [f"{line}\t{edit.path}" for edit in edits for line in edit.staged]
+    git.ask("update-index", "-z", "--index-info", stdin=os.fsencode("".join(f"{line}\0" for line in lines)))
+    git.attempt("update-index", "-q", "--refresh")
+
+
+def changed_paths(git: Git, old: str, new: str, paths: Sequence[str]) -> set[str]:
+    """Those of the paths that differ between two commits."""
+    if old == new:
+        return set()
+    differing = set(parse.records(git.ask("diff-tree", "-r", "--name-only", "-z", "--no-renames", old, new)))
+    return differing.intersection(paths)
+
+
+def unmerged(git: Git) -> tuple[str, ...]:
+    """The paths in conflict."""
+    listed = parse.records(git.ask("ls-files", "--unmerged", "-z"))
+    return tuple(dict.fromkeys(record.partition("\t")[2] for record in listed))
+
+
+def _copy(source: Path, target: Path) -> bool:
+    """Copy a file or a symbolic link with its mode; False where there is neither (a folder is a submodule's)."""
+    if not source.is_symlink() and not source.is_file():
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source, target, follow_symlinks=False)
+    return True
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a symbolic link; a folder stays."""
+    if path.is_symlink() or path.is_file():
+        path.unlink()

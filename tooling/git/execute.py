@@ -1,0 +1,147 @@
+"""Act: run the steps of an entry one after another, write down each that is done, and stop where the user is needed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tooling.git import edits, journal
+from tooling.git.command import Git, text
+from tooling.git.conflicts import Conflict, read_conflicts
+from tooling.git.fetch import last_words
+from tooling.git.journal import Entry
+from tooling.git.plan import Step
+from tooling.git.read import read_operation
+from tooling.git.state import Repo
+from tooling.process import Done
+
+_STATES: dict[str, journal.State] = {"refused": "abandoned", "failed": "abandoned", "push": "finished"}
+_PAUSES = (0.1, 0.6, 1.3)
+
+
+class Stop(NamedTuple):
+    """Why a run stands still: `reason` is stable, the rest is for people."""
+
+    reason: str
+    message: str
+    conflicts: tuple[Conflict, ...] = ()
+
+
+class Ended(NamedTuple):
+    """What became of an entry; without a stop all of it is done."""
+
+    entry: Entry
+    stop: Stop | None = None
+
+
+Pusher = Callable[[Entry, Step], Ended]
+"""Runs a push step: it asks the remote first, so it needs more than git here."""
+
+
+class Way(NamedTuple):
+    """How to act: in which repository, with which git, who pushes, and whether to go on past recorded resolutions."""
+
+    repo: Repo
+    git: Git
+    push: Pusher
+    recall: bool = False
+
+
+def execute(way: Way, entry: Entry, tell: Callable[[str], None]) -> Ended:
+    """Run the steps of an entry that are left, and close it when all are done."""
+    entry = journal.write(way.repo, entry._replace(state="running"))
+    for step in entry.remaining:
+        tell(step.why)
+        ended = _run(way, entry, step)
+        if ended.stop:
+            return ended._replace(entry=_close(way, ended.entry, _STATES.get(ended.stop.reason, "stopped")))
+        entry = journal.write(way.repo, ended.entry._replace(done=entry.done + 1))
+    return Ended(_close(way, entry, "finished"))
+
+
+def go_on(way: Way, entry: Entry, command: str) -> Ended:
+    """Go on with a rebase that git has in progress: `command` is continue or skip."""
+    done = _patient(way.git, ("rebase", f"--{command}"))
+    return _rebased(way, entry, done)
+
+
+def _run(way: Way, entry: Entry, step: Step) -> Ended:
+    if step.action == "put-away":
+        edits.put_away(way.git, entry.edits)
+    elif step.action == "put-back":
+        return _put_back(way, entry)
+    elif step.action == "rebase":
+        return _rebased(way, entry, _patient(way.git, step.argv))
+    elif step.action == "push":
+        return way.push(entry, step)
+    else:
+        done = _patient(way.git, step.argv)
+        if done.status:
+            return Ended(entry, Stop("failed", last_words(done)))
+    return Ended(entry)
+
+
+def _put_back(way: Way, entry: Entry) -> Ended:
+    edits.put_back(way.repo, way.git, entry, way.git.line("rev-parse", "HEAD"))
+    conflicts = read_conflicts(way.repo, way.git)
+    if not conflicts:
+        return Ended(entry)
+    conflicted = tuple(conflict.path for conflict in conflicts)
+    message = "the rebase is done, but your edits conflict with it"
+    return Ended(entry._replace(conflicted=conflicted), Stop("edits", message, conflicts))
+
+
+def _rebased(way: Way, entry: Entry, done: Done) -> Ended:
+    """What a rebase came to: git's exit status alone does not tell."""
+    while True:
+        operation = read_operation(way.repo.git_dir)
+        if operation is None:
+            return Ended(entry, Stop("refused", last_words(done)) if done.status else None)
+        conflicts = read_conflicts(way.repo, way.git)
+        entry = entry._replace(conflicted=tuple({*entry.conflicted, *(conflict.path for conflict in conflicts)}))
+        stop = _why_it_stands(done, conflicts, f"at commit {operation.step} of {operation.total}")
+        if stop.reason != "remembered" or not way.recall:
+            return Ended(entry, stop)
+        if conflicts:
+            paths = "\0".join(conflict.path for conflict in conflicts)
+            way.git.ask(
+                "--literal-pathspecs", "add", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=_bytes(paths)
+            )
+        done = _patient(way.git, ("rebase", "--continue"))
+
+
+def _why_it_stands(done: Done, conflicts: tuple[Conflict, ...], where: str) -> Stop:
+    said = text(done.err)
+    if conflicts and all(conflict.remembered for conflict in conflicts):
+        return Stop("remembered", f"{where}: resolved as you resolved it before; look at it, then go on", conflicts)
+    if conflicts:
+        return Stop("conflict", f"conflict {where}", conflicts)
+    if "gpg failed to sign" in said or "failed to write commit object" in said:
+        return Stop("signing", f"git could not sign {where}: {last_words(done)}")
+    if "cannot lock ref" in said or ".lock" in said:
+        return Stop("locked", f"git could not take a lock {where}: {last_words(done)}")
+    if "Resolved '" in said or "using previous resolution" in said:
+        return Stop("remembered", f"{where}: resolved as you resolved it before; look at it, then go on")
+    return Stop("stopped", f"git stopped {where}: {last_words(done)}")
+
+
+def _patient(git: Git, argv: tuple[str, ...]) -> Done:
+    """Run a command, again after a moment where another git held the index."""
+    done = git.attempt(*argv)
+    for pause in _PAUSES:
+        if done.status == 0 or b"index.lock': File exists" not in done.err:
+            break
+        time.sleep(pause)
+        done = git.attempt(*argv)
+    return done
+
+
+def _close(way: Way, entry: Entry, state: journal.State) -> Entry:
+    """Write down how a run ended, and where its refs are now."""
+    moves = tuple(move._replace(new=way.git.line("rev-parse", "--verify", "--quiet", move.ref)) for move in entry.moves)
+    return journal.write(way.repo, entry._replace(state=state, moves=moves))
+
+
+def _bytes(words: str) -> bytes:
+    return words.encode("utf-8", "surrogateescape")

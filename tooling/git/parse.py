@@ -1,0 +1,133 @@
+"""From what plumbing prints to values; pure. Each format ends its records with NUL, or is one that git documents."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from tooling.git.state import Change, Commit, Head, Remote, Worktree
+
+REF_FORMAT = "%(objectname) %(refname)"
+COMMIT_FORMAT = "%H%x00%P%x00%an <%ae>%x00%at%x00%B%x00%x00"
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+
+
+def version(output: bytes) -> tuple[int, int]:
+    """Major and minor version of git; vendors append words of their own.
+
+    >>> version(b"git version 2.39.5 (Apple Git-154)")
+    (2, 39)
+    """
+    found = _VERSION.search(output.decode("ascii", "replace"))
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def records(output: bytes) -> list[str]:
+    r"""The records of a `-z` output.
+
+    >>> records(b"a\0b\nc\0")
+    ['a', 'b\nc']
+    """
+    return [os.fsdecode(record) for record in output.split(b"\0") if record]
+
+
+def status(output: bytes) -> tuple[Head, tuple[Change, ...]]:
+    """HEAD and the changes of `git status --porcelain=v2 --branch --no-renames -z`."""
+    oid = ref = ""
+    changes = []
+    for record in records(output):
+        kind, _, rest = record.partition(" ")
+        if record.startswith("# branch.oid "):
+            oid = record.removeprefix("# branch.oid ").replace("(initial)", "")
+        elif record.startswith("# branch.head "):
+            name = record.removeprefix("# branch.head ")
+            ref = "" if name == "(detached)" else f"refs/heads/{name}"
+        elif kind == "?":
+            changes.append(Change(rest, "??"))
+        elif kind in ("1", "u"):
+            fields = rest.split(" ", 7 if kind == "1" else 9)
+            changes.append(Change(fields[-1], fields[0], fields[1]))
+    return Head(oid, ref), tuple(changes)
+
+
+def refs(output: bytes) -> dict[str, str]:
+    """Object ids by full ref name, from `for-each-ref` with REF_FORMAT."""
+    lines = (os.fsdecode(line).partition(" ") for line in output.split(b"\n") if line)
+    return {name: oid for oid, _, name in lines}
+
+
+def advertised(output: bytes) -> tuple[dict[str, str], str]:
+    r"""Object ids by ref name, and the ref that HEAD stands for, from `git ls-remote --symref`.
+
+    >>> advertised(b"ref: refs/heads/main\tHEAD\nabc\tHEAD\nabc\trefs/heads/main\n")
+    ({'HEAD': 'abc', 'refs/heads/main': 'abc'}, 'refs/heads/main')
+    """
+    found, head = {}, ""
+    for line in os.fsdecode(output).split("\n"):
+        value, _, name = line.partition("\t")
+        if value.startswith("ref: ") and name == "HEAD":
+            head = value.removeprefix("ref: ")
+        elif name:
+            found[name] = value
+    return found, head
+
+
+def config(output: bytes) -> dict[str, tuple[str, ...]]:
+    r"""All values by key, from `git config --list -z`.
+
+    >>> config(b"core.bare\nfalse\0flag\0")
+    {'core.bare': ('false',), 'flag': ('true',)}
+    """
+    values: dict[str, tuple[str, ...]] = {}
+    for record in records(output):
+        key, equals, value = record.partition("\n")
+        values[key] = (*values.get(key, ()), value if equals else "true")
+    return values
+
+
+def remotes(settings: dict[str, tuple[str, ...]]) -> tuple[Remote, ...]:
+    """The remotes that a configuration names and gives a URL, in its order."""
+    found = []
+    for key, values in settings.items():
+        if key.startswith("remote.") and key.endswith(".url"):
+            name = key[len("remote.") : -len(".url")]
+            promisor = settings.get(f"remote.{name}.promisor", ("false",))[-1].lower() in ("true", "yes", "on", "1")
+            found.append(Remote(name, _instead(values[0], settings), promisor))
+    return tuple(found)
+
+
+def worktrees(output: bytes) -> tuple[Worktree, ...]:
+    """The worktrees of `git worktree list --porcelain`, bare ones left out."""
+    found = []
+    for block in os.fsdecode(output).split("\n\n"):
+        fields = dict(line.partition(" ")[::2] for line in block.split("\n") if line)
+        if "worktree" in fields and "bare" not in fields:
+            found.append(Worktree(fields["worktree"], fields.get("HEAD", ""), fields.get("branch", "")))
+    return tuple(found)
+
+
+def commits(output: bytes) -> tuple[Commit, ...]:
+    """The commits of `git log --format=<COMMIT_FORMAT>`."""
+    return tuple(_commits(output))
+
+
+def _commits(output: bytes) -> Iterator[Commit]:
+    for record in output.split(b"\0\0\n"):
+        if record:
+            oid, parents, author, date, message = os.fsdecode(record).split("\0", 4)
+            yield Commit(oid, author, date, message.rstrip("\n\0"), tuple(parents.split()))
+
+
+def _instead(url: str, settings: dict[str, tuple[str, ...]]) -> str:
+    """The URL that git uses for this one: the longest `url.<base>.insteadOf` wins."""
+    best = ("", "")
+    for key, prefixes in settings.items():
+        if key.startswith("url.") and key.endswith(".insteadof"):
+            fitting = [prefix for prefix in prefixes if url.startswith(prefix)]
+            best = max(best, *((prefix, key[len("url.") : -len(".insteadof")]) for prefix in fitting), key=_length)
+    return best[1] + url[len(best[0]) :]
+
+
+def _length(pair: tuple[str, str]) -> int:
+    return len(pair[0])

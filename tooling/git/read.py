@@ -1,0 +1,108 @@
+"""Read a repository: a handful of plumbing commands at once, none of which takes a lock or runs a user's program."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tooling.errors import Exit, UserError
+from tooling.git import parse
+from tooling.git.command import Git, failed, text
+from tooling.git.state import BACKUPS, HEADS, REMOTES, SYNCS, Operation, Repo
+from tooling.process import Done
+
+OLDEST = (2, 30)
+_NOT_HERE = "run it inside a checkout"
+
+
+def read_repo(start: str = ".") -> Repo:
+    """The repository around a folder; UserError where there is none, or git is too old or does not trust it."""
+    git = Git(start)
+    version = git.start("version")
+    place = git.start("rev-parse", "--is-bare-repository", "--is-inside-git-dir", "--is-shallow-repository", *_PLACE)
+    status = git.start("status", "--porcelain=v2", "--branch", "--no-renames", "--untracked-files=normal", "-z")
+    refs = git.start("for-each-ref", f"--format={parse.REF_FORMAT}", HEADS, REMOTES, BACKUPS, SYNCS, "refs/tags/")
+    settings = git.start("config", "--list", "-z")
+    trees = git.start("worktree", "list", "--porcelain")
+    found = parse.version(version.finish().out)
+    ended = [child.finish() for child in (place, status, refs, settings, trees)]
+    if found < OLDEST:
+        raise UserError(f"git {_dotted(found)} is too old: {_dotted(OLDEST)} or newer is needed", exit=Exit.ENVIRONMENT)
+    root, git_dir, common_dir, shallow = _place(start, ended[0])
+    for name, done in zip(("status", "for-each-ref", "config", "worktree list"), ended[1:], strict=True):
+        if done.status:
+            raise failed(name, done)
+    head, changes = parse.status(ended[1].out)
+    config = parse.config(ended[3].out)
+    return Repo(
+        root=root,
+        git_dir=git_dir,
+        common_dir=common_dir,
+        version=found,
+        head=head,
+        refs=parse.refs(ended[2].out),
+        changes=changes,
+        remotes=parse.remotes(config),
+        worktrees=parse.worktrees(ended[4].out),
+        operation=read_operation(git_dir),
+        shallow=shallow,
+        config=config,
+    )
+
+
+def read_operation(git_dir: str) -> Operation | None:
+    """What git has begun and not ended in the worktree of this git folder; the files of its state are all there is."""
+    folder = Path(git_dir)
+    for name in ("rebase-merge", "rebase-apply"):
+        if (folder / name).is_dir():
+            kind = "am" if (folder / name / "applying").exists() else "rebase"
+            steps = ("msgnum", "end") if name == "rebase-merge" else ("next", "last")
+            step, total = (_number(folder / name / file) for file in steps)
+            return Operation(kind, _word(folder / name / "head-name"), step, total)
+    for file, kind in _MARKS.items():
+        if (folder / file).exists():
+            return Operation(kind)
+    return None
+
+
+_PLACE = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
+_MARKS = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert", "BISECT_LOG": "bisect"}
+
+
+def _place(start: str, done: Done) -> tuple[str, str, str, bool]:
+    """Top folder, git folder, the git folder that all worktrees share, and whether history is cut short."""
+    lines = text(done.out).split("\n")
+    if done.status == 0 and len(lines) == 6:
+        common = os.path.normpath(os.path.join(os.path.abspath(start), lines[4]))
+        return lines[5], lines[3], common, lines[2] == "true"
+    said = text(done.err)
+    here = os.path.abspath(start)
+    if "dubious ownership" in said:
+        raise UserError(
+            f"git does not trust {here}: somebody else owns it",
+            hint=f"if you trust it: git config --global --add safe.directory {here}",
+            exit=Exit.ENVIRONMENT,
+        )
+    if lines[:1] == ["true"]:
+        raise UserError("this is a bare repository: it has no branch to work on", hint=_NOT_HERE, exit=Exit.REFUSED)
+    if lines[1:2] == ["true"]:
+        raise UserError("this is the inside of a git folder", hint=_NOT_HERE, exit=Exit.REFUSED)
+    if "not a git repository" in said:
+        raise UserError(f"{here} is not in a git repository", hint=_NOT_HERE, exit=Exit.REFUSED)
+    raise failed("rev-parse", done)
+
+
+def _word(path: Path) -> str:
+    try:
+        return os.fsdecode(path.read_bytes()).strip()
+    except OSError:  # git is writing it, or was killed before it could
+        return ""
+
+
+def _number(path: Path) -> int:
+    word = _word(path)
+    return int(word) if word.isdigit() else 0
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))

@@ -1,0 +1,220 @@
+"""Plan a rebase: refuse what would lose something or surprise somebody, then name every step by full object ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tooling.git.plan import Move, Next, Plan, RefusedError, Step, Warned
+from tooling.git.replay import Replay
+from tooling.git.state import BACKUPS, EDITS, HEADS, Commit, Repo
+from tooling.git.text import count, several, short, shown
+
+REBASE = (
+    *("rebase", "--merge", "--no-autostash", "--no-autosquash", "--no-fork-point", "--no-rebase-merges"),
+    *("--no-reapply-cherry-picks", "--empty=drop", "--quiet"),
+)
+
+
+class Wishes(NamedTuple):
+    """What the user asked for."""
+
+    autostash: bool = False
+    flatten: bool = False
+    adopt: bool = False
+
+
+def check_state(repo: Repo) -> None:
+    """Refuse what can be seen without asking a remote."""
+    check_idle(repo)
+    if not repo.head.oid:
+        raise RefusedError("unborn", "there is no commit on this branch yet")
+    if not repo.head.ref:
+        raise RefusedError(
+            "detached",
+            f"HEAD is at {short(repo.head.oid)} and on no branch",
+            next=[Next("give it a branch", ("git", "switch", "-c", "NAME"))],
+        )
+    if repo.head.branch.startswith("-"):
+        raise RefusedError("unsafe-branch", f"the branch name {shown(repo.head.branch)} reads like an option")
+    if place := repo.elsewhere(repo.head.ref):
+        raise RefusedError("checked-out-elsewhere", f"{shown(repo.head.branch)} is checked out in {shown(place)} too")
+    if repo.shallow:
+        raise RefusedError(
+            "shallow",
+            "this clone is shallow: where the branch forked off cannot be known",
+            next=[Next("fetch the rest of the history", ("git", "fetch", "--unshallow"))],
+        )
+    unready = [change for change in repo.changes if change.unmerged]
+    if unready:
+        raise RefusedError(
+            "unmerged", "there are conflicts that are not resolved", details=several([c.path for c in unready])
+        )
+
+
+def check_branch(repo: Repo, mains: tuple[str, ...]) -> None:
+    """Refuse to rebase a main branch of upstream or the fork."""
+    if repo.head.branch in mains:
+        raise RefusedError(
+            "on-main",
+            f"{shown(repo.head.branch)} is a main branch: work belongs on a branch of its own",
+            next=[
+                Next("take your commits to a new branch", ("git", "switch", "-c", "NAME")),
+                Next("bring the main branch up to date with", ("mergeready", "sync")),
+            ],
+        )
+
+
+def check_idle(repo: Repo) -> None:
+    """Refuse to start while git is in the middle of something."""
+    if operation := repo.operation:
+        where = f" of {shown(operation.ref.removeprefix(HEADS))}" if operation.ref else ""
+        step = f", at {operation.step} of {operation.total}" if operation.total else ""
+        go_on, *give_up = operation.ways_out
+        raise RefusedError(
+            "in-progress",
+            f"a {operation.kind}{where} is in progress{step}",
+            next=[Next("go on with it, or end it", go_on), *(Next("or give it up", argv) for argv in give_up)],
+        )
+
+
+def plan_rebase(
+    repo: Repo, replay: Replay, onto_name: str, wishes: Wishes, *, now: str, stash: str = "", push: Step | None = None
+) -> Plan:
+    """Replay the branch's own commits on another commit; RefusedError where that would not be safe.
+
+    `stash` is a commit that holds the edits, `push` the last step where the branch should go to the fork too.
+    """
+    branch = repo.head.branch
+    if not replay.base:
+        raise RefusedError(
+            "unrelated", f"{shown(branch)} and {onto_name} have no common history: is it the right remote?"
+        )
+    if replay.foreign and not wishes.adopt:
+        raise _foreign(replay, branch)
+    if replay.base == replay.onto and not replay.foreign:
+        return Plan("rebase", f"{shown(branch)} is up to date with {onto_name}")
+    _check_content(repo, replay, branch, onto_name, wishes)
+    backup = f"{BACKUPS}{branch}/{now}"
+    return Plan(
+        command="rebase",
+        summary=_summary(replay, branch, onto_name),
+        steps=(*_steps(replay, backup, onto_name, stash), *([push] if push else [])),
+        moves=(Move(repo.head.ref, replay.tip),),
+        backup=backup,
+        onto=replay.onto,
+        warnings=tuple(_warnings(repo, replay, onto_name)),
+    )
+
+
+def _steps(replay: Replay, backup: str, onto_name: str, stash: str) -> Iterator[Step]:
+    yield Step("back-up", ("update-ref", backup, replay.tip), "keep the branch as it is now")
+    if stash:
+        yield Step("back-up", ("update-ref", edits_ref(backup), stash), "keep your edits as they are now")
+        yield Step("put-away", ("restore", "--source=HEAD", "--staged", "--worktree"), "put your edits away")
+    if replay.adopted:
+        adopt = ("--onto", replay.adopted, replay.base)
+        yield Step("rebase", (*REBASE, *adopt), f"onto the fork's {short(replay.adopted)}, with what others pushed")
+    yield Step("rebase", (*REBASE, "--onto", replay.onto, replay.base), f"onto {onto_name} at {short(replay.onto)}")
+    if stash:
+        yield Step("put-back", ("stash", "apply", "--index", stash), "put your edits back")
+
+
+def edits_ref(backup: str) -> str:
+    """The ref that keeps the edits of a run, beside the one that keeps its branch."""
+    return backup.replace(BACKUPS, EDITS, 1)
+
+
+def _check_content(repo: Repo, replay: Replay, branch: str, onto_name: str, wishes: Wishes) -> None:
+    if replay.merged and replay.commits:
+        raise RefusedError(
+            "already-merged",
+            f"all that {shown(branch)} changes is in {onto_name} already",
+            next=[Next("go back to main and delete it", ("git", "branch", "-D", branch))],
+        )
+    if replay.merges and not wishes.flatten:
+        raise RefusedError(
+            "merges",
+            f"{shown(branch)} has {count(len(replay.merges), 'merge commit')}: a rebase drops what is only in them",
+            details=_listed(replay.merges),
+            next=[Next("replay the other commits in a line", ("mergeready", "rebase", "--flatten"))],
+        )
+    if replay.line_ends_only:
+        raise _line_ends(repo)
+    if repo.edits and not wishes.autostash:
+        raise _dirty(repo)
+    if replay.in_the_way:
+        raise RefusedError(
+            "in-the-way",
+            f"{onto_name} has files where yours are, and git does not track yours",
+            details=several(replay.in_the_way),
+            next=[Next("move them away", ("mv", replay.in_the_way[0], f"{replay.in_the_way[0]}.mine"))],
+        )
+    if replay.hidden:
+        flags = ("git", "update-index", "--no-skip-worktree", "--no-assume-unchanged", "--", replay.hidden[0])
+        raise RefusedError(
+            "hidden-edits",
+            f"git was told not to look at files that you have edited and {onto_name} changes",
+            details=several(replay.hidden),
+            next=[Next("let git see them", flags)],
+        )
+
+
+def _warnings(repo: Repo, replay: Replay, onto_name: str) -> Iterator[Warned]:
+    if replay.rewritten:
+        yield Warned("upstream-rewritten", f"{onto_name} was rewritten; only commits of yours are replayed")
+    for prefix in (HEADS, "refs/tags/"):
+        if f"{prefix}{onto_name}" in repo.refs:
+            yield Warned("same-name", f"{prefix}{shown(onto_name)} exists here too; the remote's branch is meant")
+    moved = [change.path for change in repo.changes if change.inside_submodule]
+    if moved:
+        yield Warned("submodule", f"submodules are left as they are: {', '.join(several(moved))}")
+    if any("160000" in difference.modes for difference in replay.incoming):
+        yield Warned("submodule-moved", "submodules move; afterwards run: git submodule update --init")
+    if replay.merges:
+        yield Warned("flatten", "merge commits are dropped; compare the result with the backup")
+
+
+def _summary(replay: Replay, branch: str, onto_name: str) -> str:
+    own = len(replay.commits) - len(replay.merges)
+    return f"replay {count(own, 'commit')} of {shown(branch)} on {onto_name}, {count(replay.behind, 'commit')} ahead"
+
+
+def _dirty(repo: Repo) -> RefusedError:
+    return RefusedError(
+        "dirty",
+        f"{count(len(repo.edits), 'file')} with changes that are not committed",
+        details=several([f"{change.code.replace('.', ' ')} {change.path}" for change in repo.edits]),
+        next=[
+            Next("put them away for the while", ("mergeready", "rebase", "--autostash")),
+            Next("or commit them", ("git", "commit", "-a")),
+        ],
+    )
+
+
+def _line_ends(repo: Repo) -> RefusedError:
+    return RefusedError(
+        "line-ends",
+        "files differ from their commit only in line ends: that is git's normalisation, not an edit of yours",
+        details=several([change.path for change in repo.edits]),
+        next=[
+            Next("commit the line ends that the attributes ask for", ("git", "add", "--renormalize", ".")),
+            Next("in a commit of its own", ("git", "commit", "-m", "Normalise line ends")),
+        ],
+    )
+
+
+def _foreign(replay: Replay, branch: str) -> RefusedError:
+    return RefusedError(
+        "foreign-commits",
+        f"the fork's {shown(branch)} has {count(len(replay.foreign), 'commit')} that you do not have",
+        details=_listed(replay.foreign),
+        next=[
+            Next("take them in, then rebase", ("mergeready", "rebase", "--adopt")),
+            Next("look at them", ("git", "show", replay.foreign[0].oid)),
+        ],
+    )
+
+
+def _listed(commits: tuple[Commit, ...]) -> list[str]:
+    return several([f"{short(commit.oid)} {commit.subject} ({commit.author})" for commit in commits])

@@ -1,0 +1,185 @@
+"""The facts of a rebase: what would be replayed, where it would land, and what stands in the way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tooling.git import parse
+from tooling.git.command import Git, text
+from tooling.git.state import REMOTES, Commit, Repo
+from tooling.process import Started
+
+LOG = ("log", "--no-show-signature", "--encoding=UTF-8", f"--format={parse.COMMIT_FORMAT}")
+
+
+class Difference(NamedTuple):
+    """A path that differs between two commits; a mode of 160000 is a submodule."""
+
+    path: str
+    status: str
+    modes: tuple[str, str]
+
+
+class Replay(NamedTuple):
+    """A branch, the commit that it goes onto, and what lies between; `base` is empty for unrelated histories."""
+
+    tip: str
+    onto: str
+    base: str
+    adopted: str = ""
+    """The tip of the branch on the fork, where it has commits that were never here."""
+    foreign: tuple[Commit, ...] = ()
+    commits: tuple[Commit, ...] = ()
+    behind: int = 0
+    rewritten: bool = False
+    merged: bool = False
+    incoming: tuple[Difference, ...] = ()
+    in_the_way: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    line_ends_only: bool = False
+
+    @property
+    def merges(self) -> tuple[Commit, ...]:
+        """The merge commits among those to be replayed."""
+        return tuple(commit for commit in self.commits if len(commit.parents) > 1)
+
+
+def read_replay(repo: Repo, git: Git, onto: str, *, known: str = "", tracking: str = "") -> Replay:
+    """Compare the branch with what it goes onto.
+
+    `known` is upstream's tip as it was before the fetch, `tracking` the fork's branch as it was last seen.
+    """
+    tip = repo.head.oid
+    flags = git.start("ls-files", "-v", "-z")
+    merged = git.start("merge-tree", "--write-tree", onto, tip) if repo.version >= (2, 38) else None
+    differing = git.start("diff-tree", "-r", "--raw", "-z", "--no-renames", tip, onto)
+    base = git.line("merge-base", onto, tip)
+    rewritten = bool(known) and known != onto and git.attempt("merge-base", "--is-ancestor", known, onto).status == 1
+    if rewritten and base:
+        base = _newest(git, tip, base, git.line("merge-base", known, tip))
+    foreign = foreign_commits(git, repo.head.ref, tip, tracking)
+    adopted = tracking if foreign else ""
+    if not base:
+        for child in filter(None, (flags, merged, differing)):
+            child.finish()
+        return Replay(tip, onto, "", adopted, foreign)
+    commits = git.start(*LOG, "--reverse", "--topo-order", f"{base}..{tip}")
+    behind = git.start("rev-list", "--count", f"{tip}..{onto}")
+    trees = git.start("rev-parse", f"{onto}^{{tree}}", f"{base}^{{tree}}", f"{tip}^{{tree}}")
+    passing = git.start("log", "--format=", "--name-only", "-z", "--diff-filter=A", "--no-renames", f"{base}..{tip}")
+    incoming = tuple(_differences(differing.finish().out))
+    added = {change.path for change in incoming if change.status == "A"}.union(parse.records(passing.finish().out))
+    replayed, count = parse.commits(commits.finish().out), int(behind.finish().out)
+    return Replay(
+        tip=tip,
+        onto=onto,
+        base=base,
+        adopted=adopted,
+        foreign=foreign,
+        commits=replayed,
+        behind=count,
+        rewritten=rewritten,
+        merged=_adds_nothing(text(trees.finish().out).split(), merged),
+        incoming=incoming,
+        in_the_way=tuple(in_the_way(repo, git, added)),
+        hidden=tuple(_hidden(repo, git, flags.finish().out, incoming)),
+        line_ends_only=bool(repo.edits) and _line_ends_only(git),
+    )
+
+
+def in_the_way(repo: Repo, git: Git, added: Collection[str]) -> Iterator[str]:
+    """Files that git does not track, ignored ones too, where a commit brings a file or a folder of its own."""
+    parents: dict[str, str] = {}
+    found: dict[str, None] = {}
+    for path in added:
+        folder = os.path.dirname(path)
+        if folder not in parents:
+            parents[folder] = _not_a_folder(repo.root, folder)
+        found.update(dict.fromkeys([parents[folder]] if parents[folder] else _files_at(repo.root, path)))
+    if found:
+        tracked = set(parse.records(git.ask("ls-files", "-z")))
+        yield from sorted(path for path in found if path not in tracked)
+
+
+def foreign_commits(git: Git, ref: str, tip: str, tracking: str) -> tuple[Commit, ...]:
+    """Commits below the fork's tip that the branch neither holds nor ever held: somebody else pushed them.
+
+    The branch's own log counts, so that what an amend or a rebase left behind is not taken for another's.
+    """
+    if not tracking or tracking == tip:
+        return ()
+    ours = {tip, *text(git.attempt("reflog", "show", "--format=%H", ref).out).split()}
+    wanted = "".join(f"{line}\n" for line in (tracking, *(f"^{oid}" for oid in sorted(ours))))
+    return parse.commits(git.ask(*LOG, "--ignore-missing", "--stdin", stdin=wanted.encode("ascii")))
+
+
+def tracking_ref(remote: str, branch: str) -> str:
+    """The full name of the ref that follows a remote's branch."""
+    return f"{REMOTES}{remote}/{branch}"
+
+
+def differences(git: Git, old: str, new: str) -> tuple[Difference, ...]:
+    """What differs between two commits."""
+    return tuple(_differences(git.ask("diff-tree", "-r", "--raw", "-z", "--no-renames", old, new)))
+
+
+def _differences(output: bytes) -> Iterator[Difference]:
+    fields = iter(parse.records(output))
+    for head in fields:
+        before, after, _, _, status = head.removeprefix(":").split(" ")
+        yield Difference(next(fields), status[:1], (before, after))
+
+
+def _newest(git: Git, tip: str, base: str, other: str) -> str:
+    """Of two bases the one with fewer commits of the branch above it."""
+    if not other or other == base:
+        return base
+    above = (int(git.ask("rev-list", "--count", f"{start}..{tip}")) for start in (base, other))
+    return base if next(above) <= next(above) else other
+
+
+def _adds_nothing(trees: Sequence[str], merged: Started | None) -> bool:
+    """Whether merging the branch would leave the other side as it is, although the branch changed something."""
+    if merged is None:
+        return False
+    done = merged.finish()
+    onto, base, tip = trees
+    return done.status == 0 and text(done.out) == onto and base != tip
+
+
+def _hidden(repo: Repo, git: Git, flags: bytes, incoming: Sequence[Difference]) -> Iterator[str]:
+    """Edited files that git was told not to look at, and that the other side changes."""
+    touched = {difference.path for difference in incoming}
+    for record in parse.records(flags):
+        flag, path = record[:1], record[2:]
+        if (flag == "S" or flag.islower()) and path in touched and Path(repo.root, path).is_file():
+            staged = text(git.ask("--literal-pathspecs", "ls-files", "--stage", "-z", "--", path)).split(" ")[1]
+            if git.line("hash-object", "--", os.path.join(repo.root, path)) != staged:
+                yield path
+
+
+def _line_ends_only(git: Git) -> bool:
+    """Whether the edits are nothing but line ends that git's attributes ask for."""
+    return git.attempt("diff", "--quiet", "--no-ext-diff", "--no-textconv", "--ignore-cr-at-eol", "HEAD").status == 0
+
+
+def _not_a_folder(root: str, folder: str) -> str:
+    """The first part of this path that is there and is no real folder, or nothing."""
+    parts = folder.split("/")
+    for depth in range(1, len(parts) + 1):
+        path = os.path.join(root, *parts[:depth])
+        if os.path.islink(path) or (os.path.lexists(path) and not os.path.isdir(path)):
+            return "/".join(parts[:depth])
+    return ""
+
+
+def _files_at(root: str, path: str) -> list[str]:
+    """The file at this path, or the files below it where it is a folder."""
+    place = os.path.join(root, path)
+    if not os.path.isdir(place) or os.path.islink(place):
+        return [path] if os.path.lexists(place) else []
+    below = ((folder, name) for folder, _, names in os.walk(place) for name in names)
+    return [os.path.relpath(os.path.join(folder, name), root) for folder, name in below]

@@ -1,0 +1,82 @@
+"""Run a git command of ours and say how it ended: in words on the terminal, or as JSON and nothing but JSON."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+
+from tooling.console import Console
+from tooling.errors import Exit, UserError
+from tooling.git.outcome import Outcome, as_json, refused
+from tooling.git.plan import Next
+from tooling.git.text import command_line, shown
+
+Tell = Callable[[str], None]
+_COLOURS = {Exit.DONE: "green", Exit.FINDINGS: "yellow", Exit.STOPPED: "yellow"}
+
+
+def add_options(parser: ArgumentParser, *, dry_run: bool = True) -> None:
+    """The options that all git commands have."""
+    if dry_run:
+        parser.add_argument(
+            "--dry-run", action="store_true", help="show the plan and what would come of it; change nothing"
+        )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object, and nothing else, on standard output"
+    )
+
+
+def report(command: str, options: Namespace, console: Console, work: Callable[[Tell], Outcome]) -> int:
+    """Do the work, print its outcome, return its exit code; `work` gets a function that says what is being done now."""
+    try:
+        with console.progress(command) as tell:
+            outcome = work(tell)
+    except UserError as error:
+        outcome = refused(command, error)
+    except KeyboardInterrupt:
+        outcome = _interrupted(command)
+    if options.json:
+        import json
+
+        console.data(json.dumps(as_json(outcome), indent=2))
+    else:
+        _print(outcome, console)
+    return int(outcome.exit)
+
+
+def _print(outcome: Outcome, console: Console) -> None:
+    failed = outcome.exit not in (Exit.DONE, Exit.FINDINGS, Exit.STOPPED, Exit.INTERRUPTED)
+    say = console.note if failed else console.print
+    prefix = "error: " if failed else ""
+    say(prefix + outcome.summary, _COLOURS.get(outcome.exit, "red"))
+    for line in outcome.lines:
+        say(f"  {line}")
+    for conflict in outcome.conflicts:
+        say(f"  {shown(conflict.path)}: {conflict.kind}{' (resolved as before)' if conflict.remembered else ''}")
+    for commit in outcome.dropped:
+        say(f"  dropped, it is upstream already: {shown(commit.subject)}")
+    for item in outcome.items:
+        if "argv" in item:
+            say(f"  {item['why']}")
+            say(f"    {command_line(item['argv'])}", "dim")
+    for warned in outcome.warnings:
+        console.note(f"warning: {warned.message}", "yellow")
+    if outcome.exit == Exit.REFUSED:
+        say("Nothing was changed.")
+    for step in outcome.next:
+        say(f"{step.why}:")
+        say(f"    {command_line(step.argv)}", "bold")
+
+
+def _interrupted(command: str) -> Outcome:
+    return Outcome(
+        command,
+        "interrupted",
+        Exit.INTERRUPTED,
+        "interrupted; nothing is lost",
+        next=(
+            Next("see where things stand", ("mergeready", "status")),
+            Next("go on", ("mergeready", "continue")),
+            Next("or take it back", ("mergeready", "abort")),
+        ),
+    )

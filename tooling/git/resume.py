@@ -1,0 +1,140 @@
+"""Go on with, skip in, or give up what stopped; and notice where plain git has gone on with it in the meantime."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tooling.errors import Exit
+from tooling.git import edits, journal
+from tooling.git.command import Git
+from tooling.git.conflicts import marked, read_conflicts
+from tooling.git.execute import Ended, Way, execute, go_on
+from tooling.git.journal import Entry
+from tooling.git.outcome import Outcome
+from tooling.git.plan import Next, RefusedError
+from tooling.git.pushing import is_ancestor
+from tooling.git.rebased import rebase_outcome
+from tooling.git.report import Tell
+from tooling.git.restore import restore
+from tooling.git.state import HEADS, Repo
+from tooling.git.text import count, several, shown
+
+
+def settle(repo: Repo, git: Git) -> Entry | None:
+    """The run that has not ended, once one that plain git has ended is closed; call it under the lock."""
+    entry = journal.open_entry(repo)
+    if entry is None or entry.command != "rebase" or entry.state == "undoing" or _in_progress(repo, entry):
+        return entry
+    moved = _by_hand(repo, git, entry)
+    if moved == "aborted" and not entry.edits:
+        journal.write(repo, entry._replace(state="abandoned"))
+        return None
+    if moved == "finished" and len(entry.remaining) == 1:
+        tip = repo.refs[entry.ref]
+        moves = tuple(move._replace(new=tip) if move.ref == entry.ref else move for move in entry.moves)
+        journal.write(repo, entry._replace(state="finished", done=len(entry.steps), moves=moves))
+        return None
+    return entry
+
+
+def resume(way: Way, entry: Entry, command: Literal["continue", "skip"], tell: Tell) -> Outcome:
+    """Go on with a rebase of ours from wherever it stands."""
+    repo, git = way.repo, way.git
+    if entry.state == "undoing":
+        raise RefusedError("undoing", "taking it back had begun", next=[Next("finish that", ("mergeready", "undo"))])
+    if _in_progress(repo, entry):
+        if command == "continue":
+            _check_resolved(repo, git, entry)
+        ended = go_on(way, entry, command)
+        if ended.stop:
+            state: journal.State = "stopped"
+            return rebase_outcome(repo, git, command, ended._replace(entry=journal.write(repo, _at(ended, state))))
+        entry = ended.entry._replace(done=entry.done + 1)
+    else:
+        entry = _after_git(repo, git, entry)
+        if entry.state == "abandoned":
+            return Outcome(
+                command, "done", Exit.DONE, "the rebase was given up with git: edits are back, nothing is open"
+            )
+    return rebase_outcome(repo, git, command, execute(way, entry, tell))
+
+
+def give_up(repo: Repo, git: Git, entry: Entry, command: str) -> Outcome:
+    """Take back a run that has not ended."""
+    restored = restore(repo, git, entry, "abandoned")
+    lines = [f"what you had changed since is kept in {shown(restored.kept)}"] if restored.kept else []
+    name = shown(entry.ref.removeprefix(HEADS))
+    summary = f"{name} is as it was before the {entry.command}"
+    return Outcome(command, "done", Exit.DONE, summary, tuple(lines), refs=entry.moves, backup=entry.backup)
+
+
+def nothing_open(repo: Repo, command: str) -> Outcome:
+    """The outcome where no run of ours is open; RefusedError where git has begun something itself."""
+    if operation := repo.operation:
+        raise RefusedError(
+            "not-ours",
+            f"the {operation.kind} in progress was not started by mergeready",
+            next=[Next("use git itself", argv) for argv in operation.ways_out],
+        )
+    return Outcome(command, "nothing to do", Exit.DONE, f"there is nothing to {command}")
+
+
+def _in_progress(repo: Repo, entry: Entry) -> bool:
+    operation = repo.operation
+    return operation is not None and operation.kind == "rebase" and operation.ref in ("", entry.ref)
+
+
+def _by_hand(repo: Repo, git: Git, entry: Entry) -> Literal["aborted", "finished", ""]:
+    """What became of a rebase that is no longer in progress, as far as the branch tells."""
+    steps = [step for step in entry.remaining if step.action == "rebase"]
+    if not steps or repo.head.ref != entry.ref or steps[0] != entry.remaining[0]:
+        return "aborted" if repo.refs.get(entry.ref) == entry.old and not entry.edits else ""
+    onto = steps[0].argv[-2]
+    if is_ancestor(git, onto, repo.head.oid):
+        return "finished"
+    return "aborted" if repo.head.oid == entry.old else ""
+
+
+def _after_git(repo: Repo, git: Git, entry: Entry) -> Entry:
+    """The entry as it stands where git has nothing in progress: step forward over what is done."""
+    if repo.head.ref != entry.ref:
+        name = entry.ref.removeprefix(HEADS)
+        raise RefusedError(
+            "elsewhere", f"that run was on {shown(name)}", next=[Next("go back there", ("git", "switch", name))]
+        )
+    step = entry.remaining[0]
+    if step.action == "rebase":
+        done = _by_hand(repo, git, entry)
+        if done == "finished":
+            return entry._replace(done=entry.done + 1)
+        if done == "aborted" and entry.state == "stopped":
+            return restore(repo, git, entry, "abandoned").entry
+    if step.action == "put-back":
+        if entry.state == "stopped":
+            _check_resolved(repo, git, entry)
+            return entry._replace(done=entry.done + 1)
+        edits.put_away(git, entry.edits)
+    return entry
+
+
+def _check_resolved(repo: Repo, git: Git, entry: Entry) -> None:
+    """Refuse to go on over a file that is in conflict, or was and still holds the markers."""
+    conflicts = read_conflicts(repo, git)
+    left = marked(repo.root, entry.conflicted)
+    if conflicts:
+        ready = [conflict.path for conflict in conflicts if conflict.path not in left]
+        raise RefusedError(
+            "unresolved",
+            f"{count(len(conflicts), 'file')} still in conflict",
+            details=several([f"{conflict.path}: {conflict.kind}" for conflict in conflicts]),
+            next=[Next("once it is as you want it", ("git", "add", "--", path)) for path in ready[:1]],
+            exit=Exit.STOPPED,
+        )
+    if left:
+        raise RefusedError(
+            "markers", "there are conflict markers in files that were in conflict", details=several(left)
+        )
+
+
+def _at(ended: Ended, state: journal.State) -> Entry:
+    return ended.entry._replace(state=state)

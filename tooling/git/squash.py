@@ -1,0 +1,153 @@
+"""Make one commit of everything that upstream has and the fork has not, without touching the user's checkout.
+
+Squashed syncs conflict with themselves when they are repeated, because the merge base never moves. So what each one
+brought is remembered under a ref, and once it has landed in the fork, the next merge starts from there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from tooling.errors import Exit, UserError
+from tooling.git import journal
+from tooling.git.command import QUIET, Git, failed, text
+from tooling.git.conflicts import Conflict, read_conflicts
+from tooling.git.plan import RefusedError
+from tooling.git.pushing import is_ancestor
+from tooling.git.references import Style, find
+from tooling.git.signing import signs
+from tooling.git.state import SYNCS, Repo
+from tooling.git.sync import Syncing
+from tooling.git.text import shown
+
+_FAR = "20000"
+"""How many commits of upstream are searched for contents that the fork once had."""
+
+
+class Record(NamedTuple):
+    """An earlier squashed sync: its commit, the commit of upstream that it brought, and its tree."""
+
+    commit: str
+    upstream: str
+    tree: str
+
+
+class Merged(NamedTuple):
+    """The tree of a squashed sync, or the worktree in which the user has to resolve it."""
+
+    tree: str = ""
+    worktree: str = ""
+    conflicts: tuple[Conflict, ...] = ()
+
+
+def read_records(repo: Repo, git: Git, fork: str) -> tuple[Record, ...]:
+    """The squashed syncs of this fork, newest first."""
+    refs = sorted((ref for ref in repo.refs if ref.startswith(f"{SYNCS}{fork}/")), reverse=True)
+    found = []
+    for ref in refs:
+        oid, commit, upstream, tree = text(git.ask("log", "--no-walk", "--format=%H %P %T", repo.refs[ref])).split()
+        assert oid
+        found.append(Record(commit, upstream, tree))
+    return tuple(found)
+
+
+def landed(repo: Repo, git: Git, record: Record, tip: str) -> bool:
+    """Whether a squashed sync is part of a branch: as it was, squashed by its merge, or by what it changed."""
+    if is_ancestor(git, record.commit, tip):
+        return True
+    trees = git.attempt("log", "--first-parent", "--format=%T", f"{record.commit}^..{tip}")
+    if record.tree in text(trees.out).split():
+        return True
+    if repo.version < (2, 38):
+        return False
+    merged = git.attempt("merge-tree", "--write-tree", tip, record.commit)
+    return merged.status == 0 and text(merged.out) == git.line("rev-parse", f"{tip}^{{tree}}")
+
+
+def merge(repo: Repo, git: Git, syncing: Syncing, records: tuple[Record, ...], name: str) -> Merged:
+    """The fork's main branch with all of upstream in it; `name` is for the worktree where it is resolved by hand."""
+    old, new = (git.line("rev-parse", f"{commit}^{{tree}}") for commit in (syncing.old, syncing.new))
+    if is_ancestor(git, syncing.old, syncing.new):
+        return Merged(new)
+    base = _base(repo, git, syncing, records)
+    if not base:
+        raise RefusedError("unrelated", "the fork and upstream have no common history")
+    if git.line("rev-parse", f"{base}^{{tree}}") == old:
+        return Merged(new)
+    return _merge_elsewhere(repo, git, syncing, base, tree=old, name=name)
+
+
+def commit_tree(repo: Repo, git: Git, tree: str, parents: tuple[str, ...], message: bytes) -> str:
+    """A commit that no ref holds yet; signed where the user's commits are."""
+    sign = ("-S",) if signs(repo) else ()
+    flags = [word for parent in parents for word in ("-p", parent)]
+    done = git._replace(extra=("i18n.commitEncoding=UTF-8",)).attempt(
+        "commit-tree", tree, *flags, *sign, "-F", "-", stdin=message
+    )
+    if done.status:
+        raise failed("commit-tree", done)
+    return text(done.out)
+
+
+def check_message(git: Git, commit: str, style: Style) -> None:
+    """Read a commit again; UserError where its message refers to something after all."""
+    message = git.ask("cat-file", "commit", commit).partition(b"\n\n")[2]
+    if any(found.kind != "advisory" for found in find(message, style)):
+        raise UserError("the commit's message refers to something that was put in later", exit=Exit.REFUSED)
+
+
+def remove_worktree(git: Git, path: str) -> None:
+    """Remove a worktree of ours with all that is in it."""
+    git.attempt("worktree", "remove", "--force", "--force", path)
+    git.attempt("worktree", "prune")
+
+
+def resolved_tree(repo: Repo, git: Git, path: str) -> Merged:
+    """The tree of a worktree in which the user has resolved a merge, or what is still in conflict there."""
+    there = git._replace(folder=path)
+    if not Path(path).is_dir():
+        raise RefusedError("worktree-gone", f"the worktree {shown(path)} is gone")
+    conflicts = read_conflicts(repo, there)
+    return Merged(worktree=path, conflicts=conflicts) if conflicts else Merged(text(there.ask("write-tree")))
+
+
+def _base(repo: Repo, git: Git, syncing: Syncing, records: tuple[Record, ...]) -> str:
+    """The newest commit of upstream whose contents the fork is known to have taken in."""
+    found = [git.line("merge-base", syncing.old, syncing.new)]
+    found += [record.upstream for record in records if landed(repo, git, record, syncing.old)][:1]
+    found.append(_equal_contents(git, syncing))
+    counted = [(int(git.ask("rev-list", "--count", f"{oid}..{syncing.new}")), oid) for oid in found if oid]
+    return min(counted)[1] if counted else ""
+
+
+def _equal_contents(git: Git, syncing: Syncing) -> str:
+    """The newest commit of upstream that the fork's main branch was once equal to, whatever its history says."""
+    log = ("log", "--first-parent", f"--max-count={_FAR}")
+    newest: dict[str, str] = {}
+    for line in text(git.ask(*log, "--format=%H %T", syncing.new)).split("\n"):
+        oid, _, tree = line.partition(" ")
+        newest.setdefault(tree, oid)
+    for tree in text(git.ask(*log, "--format=%T", syncing.old)).split():
+        if tree in newest:
+            return newest[tree]
+    return ""
+
+
+def _merge_elsewhere(repo: Repo, git: Git, syncing: Syncing, base: str, *, tree: str, name: str) -> Merged:
+    """Merge in a worktree of its own, from a commit with the fork's contents that descends from the base."""
+    quiet = git._replace(extra=(*git.extra, *QUIET))
+    start = commit_tree(repo, quiet, tree, (base,), b"the fork's contents\n")
+    place = journal.folder(repo).parent / "worktrees" / name
+    done = quiet.attempt("worktree", "add", "--quiet", "--detach", str(place), start)
+    if done.status:
+        raise failed("worktree add", done)
+    there = quiet._replace(folder=str(place))
+    there.attempt("merge", "--no-commit", "--no-ff", "--quiet", syncing.new)
+    conflicts = read_conflicts(repo, there)
+    if conflicts:
+        return Merged(worktree=str(place), conflicts=conflicts)
+    try:
+        return Merged(text(there.ask("write-tree")))
+    finally:
+        remove_worktree(git, str(place))

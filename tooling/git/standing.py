@@ -1,0 +1,176 @@
+"""Where a branch stands: between upstream and the fork, what is open, and what to run next. Asks no remote."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tooling.errors import Exit
+from tooling.git import journal
+from tooling.git.command import Git, text
+from tooling.git.conflicts import read_conflicts
+from tooling.git.journal import Entry
+from tooling.git.outcome import Outcome
+from tooling.git.plan import Next, RefusedError
+from tooling.git.remotes import Roles, find_roles
+from tooling.git.replay import tracking_ref
+from tooling.git.resume import settle
+from tooling.git.state import HEADS, REMOTES, Repo
+from tooling.git.text import count, short, shown
+
+
+class Place(NamedTuple):
+    """A ref beside the branch: how many commits it has that the branch does not (`ahead`), and the other way round."""
+
+    name: str
+    oid: str
+    ahead: int = 0
+    behind: int = 0
+
+
+class Standing(NamedTuple):
+    """All that `status` shows."""
+
+    upstream: Place | None
+    fork: Place | None
+    entry: Entry | None
+    busy: str
+    conflicts: int
+
+
+def read_standing(repo: Repo, git: Git) -> Standing:
+    """The standing of the current branch."""
+    roles = _roles(repo)
+    main = _main_ref(repo, git, roles) if roles else ""
+    branch = branch_of(repo)
+    tip = repo.refs.get(branch, repo.head.oid)
+    own = tracking_ref(roles.fork.name, branch.removeprefix(HEADS)) if roles and roles.fork else ""
+    refs = [ref if ref in repo.refs and tip else "" for ref in (main, own)]
+    asked = [
+        git.start("rev-list", "--left-right", "--count", f"{repo.refs[ref]}...{tip}") if ref else None for ref in refs
+    ]
+    places = [
+        Place(ref.removeprefix(REMOTES), repo.refs[ref], *map(int, text(child.finish().out).split())) if child else None
+        for ref, child in zip(refs, asked, strict=True)
+    ]
+    busy = journal.busy(repo)
+    entry = journal.open_entry(repo) if busy else settle(repo, git)
+    conflicts = len(read_conflicts(repo, git)) if any(change.unmerged for change in repo.changes) else 0
+    return Standing(places[0], places[1], entry, busy, conflicts)
+
+
+def standing_outcome(repo: Repo, standing: Standing) -> Outcome:
+    """The picture, in words and figures."""
+    branch = shown(branch_of(repo).removeprefix(HEADS)) or f"detached at {short(repo.head.oid)}"
+    return Outcome(
+        command="status",
+        status="stopped" if standing.entry else "done",
+        exit=Exit.DONE,
+        summary=_summary(repo, standing, branch),
+        lines=tuple(_picture(repo, standing, branch)),
+        backup=standing.entry.backup if standing.entry else "",
+        stash=standing.entry.stash if standing.entry else "",
+        next=_next(repo, standing),
+        items=(_facts(repo, standing),),
+    )
+
+
+def branch_of(repo: Repo) -> str:
+    """The full name of the branch that is checked out, or that a rebase in progress belongs to."""
+    return repo.head.ref or (repo.operation.ref if repo.operation else "")
+
+
+def _summary(repo: Repo, standing: Standing, branch: str) -> str:
+    if standing.busy:
+        return standing.busy
+    where = (
+        f", at commit {repo.operation.step} of {repo.operation.total}"
+        if repo.operation and repo.operation.total
+        else ""
+    )
+    if entry := standing.entry:
+        conflicts = f", {count(standing.conflicts, 'file')} in conflict" if standing.conflicts else ""
+        what = (
+            "being taken back" if entry.state == "undoing" else "stopped" if entry.state == "stopped" else "was cut off"
+        )
+        return f"a {entry.command} of {shown(entry.ref.removeprefix(HEADS))} {what}{where}{conflicts}"
+    if repo.operation:
+        return f"a {repo.operation.kind} is in progress{where}"
+    if standing.upstream and standing.upstream.ahead:
+        return f"{branch} is {count(standing.upstream.ahead, 'commit')} behind {shown(standing.upstream.name)}"
+    return f"{branch} is up to date" if standing.upstream else branch
+
+
+def _picture(repo: Repo, standing: Standing, branch: str) -> list[str]:
+    rows = []
+    if upstream := standing.upstream:
+        rows.append(
+            (shown(upstream.name), short(upstream.oid), f"{count(upstream.ahead, 'commit')} that you do not have")
+        )
+    if fork := standing.fork:
+        rows.append((shown(fork.name), short(fork.oid), _against(fork)))
+    own = f"{count(standing.upstream.behind, 'commit')} of its own" if standing.upstream else ""
+    rows.append((branch, short(repo.refs.get(branch_of(repo), repo.head.oid)), own))
+    width = max(len(name) for name, _, _ in rows)
+    signs = ["┌", *["├"] * (len(rows) - 2), "└"] if len(rows) > 1 else ["─"]
+    lines = [
+        f"{sign} {name:<{width}}  {oid}  {what}".rstrip() for sign, (name, oid, what) in zip(signs, rows, strict=True)
+    ]
+    edited, untracked = len(repo.edits), sum(change.untracked for change in repo.changes)
+    if edited or untracked:
+        lines.append(f"  {count(edited, 'file')} with edits, {untracked} untracked")
+    if standing.entry:
+        lines.append(f"  before: {shown(standing.entry.backup)}")
+    return lines
+
+
+def _against(fork: Place) -> str:
+    if fork.ahead and fork.behind:
+        return f"differs: {count(fork.ahead, 'commit')} there, {fork.behind} here"
+    if fork.ahead or fork.behind:
+        return f"{count(fork.ahead or fork.behind, 'commit')} {'ahead of you' if fork.ahead else 'behind you'}"
+    return "the same as here"
+
+
+def _next(repo: Repo, standing: Standing) -> tuple[Next, ...]:
+    if standing.busy:
+        return ()
+    if entry := standing.entry:
+        if entry.state == "undoing":
+            return (Next("finish taking it back", ("mergeready", "undo")),)
+        return (Next("go on", ("mergeready", "continue")), Next("or take it back", ("mergeready", "abort")))
+    if repo.operation:
+        return tuple(Next("end it", argv) for argv in repo.operation.ways_out)
+    if standing.upstream and standing.upstream.ahead:
+        return (Next("replay your commits on upstream", ("mergeready", "rebase")),)
+    if standing.fork is None or standing.fork.behind:
+        own = standing.upstream.behind if standing.upstream else 0
+        return (Next("bring it to your fork", ("mergeready", "push")),) if own else ()
+    return ()
+
+
+def _facts(repo: Repo, standing: Standing) -> dict[str, object]:
+    return {
+        "branch": shown(repo.head.branch),
+        "oid": repo.head.oid,
+        "upstream": standing.upstream._asdict() if standing.upstream else None,
+        "fork": standing.fork._asdict() if standing.fork else None,
+        "operation": repo.operation.kind if repo.operation else None,
+        "open": {"command": standing.entry.command, "state": standing.entry.state} if standing.entry else None,
+        "conflicts": standing.conflicts,
+        "edits": len(repo.edits),
+        "untracked": sum(change.untracked for change in repo.changes),
+    }
+
+
+def _roles(repo: Repo) -> Roles | None:
+    try:
+        return find_roles(repo)
+    except RefusedError:  # a picture can do without
+        return None
+
+
+def _main_ref(repo: Repo, git: Git, roles: Roles) -> str:
+    """The ref that follows upstream's main branch, as it was when upstream was last asked."""
+    head = git.line("symbolic-ref", "--quiet", tracking_ref(roles.upstream.name, "HEAD"))
+    names = (tracking_ref(roles.upstream.name, name) for name in ("main", "master"))
+    return head or next((name for name in names if name in repo.refs), "")

@@ -1,0 +1,69 @@
+"""What a sync came to, in words: which main branches moved, or why the fork would not take it."""
+
+from __future__ import annotations
+
+from tooling.errors import Exit, UserError
+from tooling.git import journal
+from tooling.git.command import Git
+from tooling.git.execute import Ended, Stop
+from tooling.git.journal import Entry
+from tooling.git.outcome import Outcome
+from tooling.git.plan import Next, Plan, Pushed, Step
+from tooling.git.pushing import send
+from tooling.git.remotes import find_roles
+from tooling.git.state import HEADS, Repo
+from tooling.git.text import shown
+
+UNDO = Next("take it back", ("mergeready", "undo"))
+
+
+def push_of_sync(repo: Repo, git: Git, entry: Entry, step: Step) -> Ended:
+    """Push what a sync brings to the fork; a failure leaves everything else as it is."""
+    fork = find_roles(repo).fork
+    assert fork
+    source, _, target = step.argv[-1].partition(":")
+    new = git.line("rev-parse", "--verify", source)
+    old = repo.refs.get(f"refs/remotes/{fork.name}/{target.removeprefix(HEADS)}", "")
+    try:
+        sent = send(repo, git, fork, step, Pushed(fork.name, target, old, new))
+    except UserError as error:
+        return Ended(entry, Stop("push", str(error)))
+    if sent.pushed is None:
+        return Ended(entry, Stop("push", sent.message))
+    return Ended(entry._replace(pushed=(*entry.pushed, sent.pushed)))
+
+
+def sync_outcome(repo: Repo, git: Git, plan: Plan, ended: Ended) -> Outcome:
+    """The outcome of a sync that has just run."""
+    entry = ended.entry
+    outcome = Outcome(
+        command="sync",
+        status="done",
+        exit=Exit.DONE,
+        summary=plan.summary,
+        refs=entry.moves,
+        pushed=entry.pushed,
+        backup=entry.backup,
+        warnings=plan.warnings,
+        next=(UNDO,),
+    )
+    if ended.stop is None:
+        return outcome
+    if ended.stop.reason != "push":
+        return outcome._replace(
+            status="error",
+            exit=Exit.ENVIRONMENT,
+            summary=ended.stop.message,
+            next=(Next("see", ("mergeready", "status")),),
+        )
+    # Nothing here has moved yet where main itself was to be pushed; a branch of ours stays for another try.
+    if entry.done <= 1 and not entry.pushed:
+        journal.write(repo, entry._replace(state="abandoned"))
+    first, *rest = ended.stop.message.split("\n")
+    return outcome._replace(
+        status="remote refused",
+        exit=Exit.REMOTE_REFUSED,
+        summary=f"{shown(first)}",
+        lines=tuple(rest),
+        next=(Next("if main takes pull requests only", ("mergeready", "sync", "--via-pr", "--push")),),
+    )
