@@ -47,13 +47,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
     from tooling.pr.objects import GitObjects
     from tooling.pr.read import read_pull, uncommitted
 
-    repository = git.find_repository(options.root)
-    count_uncommitted = uncommitted(repository.root)
-    request = _request(options, repository)
-    with closing(GitObjects(repository.root)) as objects:
+    repository = git.find_repository(os.path.abspath(options.root))
+    with closing(GitObjects(repository.root)) as objects, uncommitted(repository.root) as count:
+        request = _request(options, repository)
         pull = read_pull(repository, request, objects, base=options.base)
         checklist = judge(pull)
-    notes = _notes(count_uncommitted()) if request.event == "local" else ()
+        notes = _notes(count()) if request.event == "local" else ()
     _report(options.format, checklist, pull, notes, console)
     return Exit.DONE if checklist.passes(strict=options.strict) else Exit.FINDINGS
 

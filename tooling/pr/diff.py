@@ -82,9 +82,8 @@ def read_branch(root: str, head: str, base_tip: str, objects: GitObjects) -> Bra
 
     NoHistory where the clone is too shallow to tell, or where the two share no history.
     """
-    bases = git.Started(root, "merge-base", "--all", base_tip, head)
     rows = _walk(root, head, base_tip)
-    found = bases.result()[1].split()
+    found = git.attempt(root, "merge-base", "--all", base_tip, head)[1].split()
     if edge := _shallow(root) & {commit for _, commit, _ in rows} or (not found and _shallow(root)):
         return NoHistory(
             f"this clone is shallow ({len(edge)} commits of the branch or its base have parents that are not here)",
@@ -93,7 +92,6 @@ def read_branch(root: str, head: str, base_tip: str, objects: GitObjects) -> Bra
     if not found:
         return NoHistory("the branch shares no history with its base", "name another base with --base REF")
     base = found[0].decode("ascii")
-    whole = git.Started(root, "diff-tree", *RAW, base, head)
     ids = [commit for side, commit, _ in rows if side == ">"]
     touched = _touched(root, ids)
     tree, messages = _read_commits(objects, [*ids, head])
@@ -106,7 +104,7 @@ def read_branch(root: str, head: str, base_tip: str, objects: GitObjects) -> Bra
         base_tip=base_tip,
         behind=len(rows) - len(ids),
         commits=commits,
-        changes=tuple(change for _, change in parse_raw(whole.output())),
+        changes=tuple(change for _, change in parse_raw(git.ask(root, "diff-tree", *RAW, base, head))),
     )
 
 

@@ -35,7 +35,7 @@ def boxes(body: str) -> tuple[Box, ...]:
     for block, _ in _blocks(body):
         box = _BOX.match(block.content)
         if box and block.map and block.level >= 2:
-            shown = " ".join(_COMMENT.sub("", _words(block)).split())
+            shown = " ".join(_COMMENT.sub("", _words(block, code=True)).split())
             found.append(Box(box[1] != " ", shown[3:].strip(), block.map[0] + 1))
     return tuple(found)
 
@@ -51,13 +51,14 @@ def _blocks(body: str) -> Iterator[tuple[Token, bool]]:
             yield token, depth > 0
 
 
-def _words(block: Token) -> str:
+def _words(block: Token, *, code: bool = False) -> str:
+    """The words of a block; with `code`, those in code too and no targets of links."""
     parts = []
     for token in block.children or ():
-        if token.type == "link_open":
+        if token.type == "link_open" and not code:
             parts.append(f" {token.attrGet('href')} ")
         elif token.type in ("softbreak", "hardbreak"):
             parts.append("\n")
-        elif token.type == "text":
+        elif token.type == "text" or (code and token.type == "code_inline"):
             parts.append(token.content)
     return "".join(parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
 
@@ -36,8 +37,7 @@ def read_pull(repository: git.Repository, request: Request, objects: GitObjects,
         objects.measure(_contents(branch))
     # A stranger's branch is judged by the settings of the base; one's own by its own.
     judged_by = branch.base_tip if isinstance(branch, Branch) and request.event != "local" else "HEAD"
-    head = branch.head if isinstance(branch, Branch) else "HEAD"
-    paths = _Paths(repository.root, head)
+    paths = _Paths(repository.root, branch.head) if isinstance(branch, Branch) else ()
     return PullRequest(
         request=_titled(request, branch),
         branch=branch,
@@ -57,10 +57,14 @@ def local_request(repository: git.Repository) -> Request:
     return Request(head_ref=name)
 
 
-def uncommitted(root: str) -> Callable[[], int]:
+@contextmanager
+def uncommitted(root: str) -> Iterator[Callable[[], int]]:
     """Count the files with changes that are not committed, while the caller goes on."""
     listing = git.Started(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal")
-    return lambda: listing.result()[1].count(b"\0")
+    try:
+        yield lambda: listing.result()[1].count(b"\0")
+    finally:
+        listing.result()
 
 
 def _titled(request: Request, branch: Branch | NoHistory) -> Request:
