@@ -52,6 +52,7 @@ class _Reader:
         """Note what a body exports; `half` is `lazy`, `typing`, or `runtime` for what runs where `typing` does not."""
         if not body:
             return
+        self._run += 1
         block = len(self.blocks)
         name = "lazy" if half == "runtime" else half
         self.blocks.append(Block(name, str(condition), condition.key, condition.backends, list(fallback)))
