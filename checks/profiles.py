@@ -70,7 +70,8 @@ def build(layout: str, packages: Mapping[str, str]) -> Profile:
 def find_packages(paths: tuple[str, ...]) -> dict[str, str]:
     """Import names and folders of a tree's packages: `src/*` and top-level folders with an `__init__.py`.
 
-    The library comes first: below `src` before others, the one with most files before smaller ones. A `tests` folder
+    Where there are none, folders that hold packages count: `optimum` is a namespace that distributions share. The
+    library comes first: below `src` before others, the one with most files before smaller ones. A `tests` folder
     joins as package `tests`, because markers in tests may name tests.
 
     >>> find_packages(("src/lib/__init__.py", "src/lib/a.py", "tests/__init__.py", "setup.py"))
@@ -78,16 +79,19 @@ def find_packages(paths: tuple[str, ...]) -> dict[str, str]:
     """
     sizes: dict[str, int] = {}
     inits: set[str] = set()
+    namespaces: set[str] = set()
     for path in paths:
         parts = path.split("/", 3)
         depth = 2 if parts[0] == "src" else 1
         if len(parts) > depth and path.endswith(".py"):
             folder = "/".join(parts[:depth])
             sizes[folder] = sizes.get(folder, 0) + 1
-            if len(parts) == depth + 1 and parts[depth] == "__init__.py":
+            if parts[depth] == "__init__.py":
                 inits.add(folder)
+            elif parts[depth + 1 :] == ["__init__.py"]:
+                namespaces.add(folder)
     libraries = sorted(
-        (folder for folder in inits if folder not in _NOT_LIBRARIES),
+        inits - _NOT_LIBRARIES or namespaces - _NOT_LIBRARIES,
         key=lambda folder: (not folder.startswith("src/"), -sizes[folder], folder),
     )
     found = {folder.rpartition("/")[2]: folder for folder in libraries}

@@ -62,24 +62,33 @@ def read_settings(store: Store) -> Settings:
 
 def parse(table: Mapping[str, Any], paths: tuple[str, ...], text: Callable[[str], str], *, source: str) -> Settings:
     """Settings from a `[tool.mergeready]` table, its profile detected where the table names none."""
-    known(table, ("profile", *_SHAPES), source, "tool.mergeready")
+    typed(table, {}, source, place(source))
+    known(table, ("profile", *_SHAPES), source, place(source))
     for key, shape in _SHAPES.items():
         if key in table:
-            typed(table[key], shape, source, f"tool.mergeready.{key}")
-    for key in ("select", "skip"):
-        known(table.get(key, ()), RULE_NAMES, source, f"tool.mergeready.{key}")
-    for key in ("minimum", "rules"):
-        known(table.get(key, {}), RULE_NAMES, source, f"tool.mergeready.{key}")
+            typed(table[key], shape, source, place(source, key))
+    for key in ("select", "skip", "minimum", "rules"):
+        known(table.get(key, ()), RULE_NAMES, source, place(source, key))
     return Settings(
         profile=_profile(table, paths, text, source),
         select=tuple(table.get("select", ())),
         skip=tuple(table.get("skip", ())),
         exclude=tuple(table.get("exclude", ())),
-        baseline=table.get("baseline", BASELINE),
+        baseline=_baseline(table.get("baseline", BASELINE), source),
         minimum=table.get("minimum", {}),
         options={name: _options(name, own, source) for name, own in table.get("rules", {}).items()},
         source=source,
     )
+
+
+def place(source: str, *keys: str) -> str:
+    """What a key is called in a settings file.
+
+    >>> place("pyproject.toml", "rules"), place("mergeready.toml", "rules"), place("mergeready.toml")
+    ('tool.mergeready.rules', 'rules', 'the top level')
+    """
+    start = () if source == "mergeready.toml" else ("tool", "mergeready")
+    return ".".join((*start, *keys)) or "the top level"
 
 
 RULE_NAMES = tuple(name.replace("_", "-") for name in RULES)
@@ -100,16 +109,16 @@ _SHAPES: Mapping[str, object] = {
 def _profile(table: Mapping[str, Any], paths: tuple[str, ...], text: Callable[[str], str], source: str) -> Profile:
     packages = table.get("packages") or profiles.find_packages(paths)
     if "profile" in table:
-        known([table["profile"]], profiles.LAYOUTS, source, "tool.mergeready.profile")
+        known([table["profile"]], profiles.LAYOUTS, source, place(source, "profile"))
         profile = profiles.build(table["profile"], packages)
     else:
         library = next(iter(packages.values()), "")
         profile = profiles.detect(packages, text(f"{library}/__init__.py"))
     layout = table.get("layout", {})
     shapes = {key: value for key, value in profile._asdict().items() if key not in ("name", "packages")}
-    known(layout, shapes, source, "tool.mergeready.layout")
+    known(layout, shapes, source, place(source, "layout"))
     for key, value in layout.items():
-        typed(value, ("",) if shapes[key] == () else shapes[key], source, f"tool.mergeready.layout.{key}")
+        typed(value, ("",) if shapes[key] == () else shapes[key], source, place(source, "layout", key))
     changed: dict[str, Any] = {key: tuple(own) if isinstance(own, list) else own for key, own in layout.items()}
     return profile._replace(**changed)
 
@@ -117,13 +126,20 @@ def _profile(table: Mapping[str, Any], paths: tuple[str, ...], text: Callable[[s
 def _options(name: str, table: Any, source: str) -> Mapping[str, Any]:
     from checks.engine import load_rule
 
-    where = f"tool.mergeready.rules.{name}"
-    typed(table, {}, source, where)
+    typed(table, {}, source, place(source, "rules", name))
     defaults = load_rule(name).OPTIONS
-    known(table, defaults, source, where)
+    known(table, defaults, source, place(source, "rules", name))
     for key, value in table.items():
-        typed(value, defaults[key], source, f"{where}.{key}")
+        typed(value, defaults[key], source, place(source, "rules", name, key))
     return dict(table)
+
+
+def _baseline(path: str, source: str) -> str:
+    """The path, refused where the settings of a checkout could have a file outside of it written."""
+    if {"", ".", "..", ".git"} & {*path.lower().replace("\\", "/").split("/")} or ":" in path:
+        where = place(source, "baseline")
+        raise CheckError(f"{source}: {where} must be a path inside of the checkout, not {path!r}")
+    return path
 
 
 def _whole(text: str) -> dict[str, Any]:
