@@ -133,6 +133,7 @@ def group(name: str) -> tuple[str, ...]:
 def run_pytest(session: nox.Session, *options: str, env: dict[str, str] | None = None) -> str:
     """Run pytest away from the sources, so that it imports what is installed; return 'N passed, N failed, N skipped'.
 
+    `mergeready tests` records the run, so that `mergeready pr` knows what passed on this tree.
     Paths among the arguments after `--` are taken from the root of the repository, and run instead of everything.
     """
     words = [str(ROOT / word) if (ROOT / word.partition("::")[0]).exists() else word for word in session.posargs]
@@ -141,6 +142,7 @@ def run_pytest(session: nox.Session, *options: str, env: dict[str, str] | None =
     report = elsewhere / "report.xml"
     with session.chdir(elsewhere):
         session.run(
+            *("mergeready", "tests", "--root", str(ROOT), "--report", str(report), "--"),
             "pytest",
             *("-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), "--junit-xml", str(report)),
             *options,

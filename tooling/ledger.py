@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -37,12 +38,19 @@ class Run(NamedTuple):
     seconds: float = 0.0
     at: str = ""
 
+    @property
+    def counts(self) -> str:
+        """The counts in words."""
+        if self.passed < 0:
+            return "no counts"
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
 
 def record(common_dir: str, run: Run) -> str:
     """Keep a run; return the path of its file. OSError where the folder cannot be written."""
     folder = _folder(common_dir)
     os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, f"{run.tree}.{run.at.replace(':', '')}.{os.getpid()}.json")
+    path = os.path.join(folder, f"{run.tree}.{time.time_ns():020}.{os.getpid()}.json")
     with open(f"{path}.tmp", "w", encoding="utf-8") as file:
         json.dump(run._asdict(), file)
     os.replace(f"{path}.tmp", path)

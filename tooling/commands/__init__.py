@@ -16,4 +16,5 @@ COMMANDS = {
     "undo": "take back the last command",
     "refs-check": "find references to issues, people and commits in a message",
     "pr": "judge a pull request by its checklist, from evidence",
+    "tests": "run tests, and record how it went for exactly this tree",
 }

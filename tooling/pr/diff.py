@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from checks import git
-from tooling.pr.objects import GitObjects, feed
+from tooling.git.command import Git
+from tooling.pr.objects import GitObjects
 
 RAW = ("-r", "-z", "-M", "--raw", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=none")
 GITLINK = "160000"
@@ -148,7 +149,8 @@ def _touched(root: str, ids: Sequence[str]) -> dict[str, list[Change]]:
     """What each commit changes; a merge only where it differs from all its parents."""
     found: dict[str, list[Change]] = {key: [] for key in ids}
     words = "".join(f"{key}\n" for key in ids).encode("ascii")
-    for commit, change in parse_raw(feed(root, words, "diff-tree", "--stdin", "--root", "-c", *RAW)):
+    printed = Git(root).ask("diff-tree", "--stdin", "--root", "-c", *RAW, stdin=words)
+    for commit, change in parse_raw(printed):
         found[commit].append(change)
     return found
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import IO, Protocol, cast
 
 from checks import git
+from tooling.git.command import Git
 
 
 class Objects(Protocol):
@@ -32,7 +33,8 @@ class GitObjects:
     def measure(self, keys: Iterable[str]) -> None:
         """Learn many sizes at once, so that asking for each takes no round trip."""
         wanted = sorted(set(keys) - self._sizes.keys())
-        answer = feed(self._root, "".join(f"{key}\n" for key in wanted).encode("ascii"), "cat-file", "--batch-check")
+        asked = "".join(f"{key}\n" for key in wanted).encode("ascii")
+        answer = Git(self._root).ask("cat-file", "--batch-check", stdin=asked)
         for key, line in zip(wanted, answer.splitlines(), strict=True):
             words = line.split()
             self._sizes[key] = int(words[2]) if len(words) == 3 else None
@@ -65,16 +67,3 @@ class GitObjects:
         if self._process is not None:
             self._process.communicate()
             self._process = None
-
-
-def feed(root: str, words: bytes, *arguments: str) -> bytes:
-    """What a git command prints that reads `words`; CheckError with git's own first line where it fails."""
-    from checks.errors import CheckError
-
-    done = subprocess.run(
-        git.command(root, *arguments), input=words, capture_output=True, env=git.environment(), check=False
-    )
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-        raise CheckError(f"git {arguments[0]} failed: {said or done.returncode}", environment=True)
-    return done.stdout

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from checks import change, git
 from checks.errors import CheckError
 from tooling import ledger
+from tooling.git.command import Git
 from tooling.pr.diff import Branch, NoHistory, read_branch
 from tooling.pr.event import Request, check_branch
-from tooling.pr.objects import GitObjects, feed
+from tooling.pr.objects import GitObjects
 from tooling.pr.pull import PullRequest
 from tooling.pr.settings import read_settings
 from tooling.pr.sources import Sources
@@ -114,7 +115,7 @@ def _event_ends(root: str, request: Request) -> Ends | NoHistory:
 def _commits(root: str, names: Sequence[str]) -> list[str]:
     """The commit ids that names stand for, empty for one that is not here."""
     asked = "".join(f"{name}^{{commit}}\n" for name in names).encode("utf-8", "surrogateescape")
-    rows = [line.split() for line in feed(root, asked, "cat-file", "--batch-check").splitlines()]
+    rows = [line.split() for line in Git(root).ask("cat-file", "--batch-check", stdin=asked).splitlines()]
     return [row[0].decode("ascii") if len(row) == 3 and row[1] == b"commit" else "" for row in rows]
 
 

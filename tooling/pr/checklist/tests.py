@@ -74,6 +74,5 @@ def _from_ledger(runs: tuple[Run, ...]) -> Decision:
 
 
 def _evidence(run: Run) -> Evidence:
-    counts = f"{run.passed} passed, {run.failed} failed, {run.skipped} skipped" if run.passed >= 0 else "no counts"
     flags = "".join(f"{name}={value} " for name, value in run.environment.items())
-    return Evidence(f"{flags}{' '.join(run.command)}: {counts}, exit {run.exit}, {run.at}")
+    return Evidence(f"{flags}{' '.join(run.command)}: {run.counts}, exit {run.exit}, {run.at}")
