@@ -17,11 +17,11 @@ from tooling.errors import Exit
 from tooling.git import journal
 from tooling.git.command import Git
 from tooling.git.outcome import Outcome, planned
-from tooling.git.plan import Next, RefusedError
+from tooling.git.plan import Next
 from tooling.git.push import Allowed, plan_push
 from tooling.git.pushing import Sent, push_branch, read_pushing
 from tooling.git.read import read_repo
-from tooling.git.rebase import check_idle
+from tooling.git.rebase import check_idle, check_on_branch
 from tooling.git.remotes import find_roles
 from tooling.git.replay import tracking_ref
 from tooling.git.report import Tell, add_options, report
@@ -47,8 +47,7 @@ def _push(options: Namespace, tell: Tell) -> Outcome:
     with journal.only_one(repo, "push"):
         git, roles = Git(repo.root), find_roles(repo)
         check_idle(repo)
-        if not repo.head.ref or not repo.head.oid:
-            raise RefusedError("detached", "HEAD is on no branch", next=[Next("go to one", ("git", "switch", "NAME"))])
+        check_on_branch(repo)
         seen = repo.refs.get(tracking_ref(roles.fork.name, repo.head.branch), "") if roles.fork else ""
         tell("asking the fork")
         pushing = read_pushing(repo, git, roles, repo.head.ref, seen)

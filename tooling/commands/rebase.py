@@ -25,7 +25,7 @@ from tooling.git.plan import Next, Plan, RefusedError, Step
 from tooling.git.push import Allowed, push_step
 from tooling.git.pushing import push_of_entry
 from tooling.git.read import read_repo
-from tooling.git.rebase import Wishes, check_branch, check_state, plan_rebase
+from tooling.git.rebase import Wishes, check_not_main, check_state, plan_rebase
 from tooling.git.rebased import rebase_outcome
 from tooling.git.rehearse import rehearsed
 from tooling.git.remotes import Roles, find_roles
@@ -120,7 +120,7 @@ def _target(repo: Repo, git: Git, roles: Roles, onto: str, tell: Tell) -> Target
             "no-such-branch", f"{shown(upstream.name)} has no branch {shown(named) or 'that its HEAD names'}"
         )
     if not named:
-        check_branch(repo, (source.removeprefix(HEADS),))
+        check_not_main(repo, (source.removeprefix(HEADS),))
     target = tracking_ref(upstream.name, source.removeprefix(HEADS))
     known = repo.refs.get(target, "")
     if known != oid:

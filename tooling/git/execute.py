@@ -62,7 +62,7 @@ def execute(way: Way, entry: Entry, tell: Callable[[str], None]) -> Ended:
 
 def go_on(way: Way, entry: Entry, command: str) -> Ended:
     """Go on with a rebase that git has in progress: `command` is continue or skip."""
-    done = _patient(way.git, ("rebase", f"--{command}"))
+    done = _patient(_verbatim(way.git), ("rebase", f"--{command}"))
     return _rebased(way, entry, done)
 
 
@@ -108,7 +108,7 @@ def _rebased(way: Way, entry: Entry, done: Done) -> Ended:
             way.git.ask(
                 "--literal-pathspecs", "add", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=_bytes(paths)
             )
-        done = _patient(way.git, ("rebase", "--continue"))
+        done = _patient(_verbatim(way.git), ("rebase", "--continue"))
 
 
 def _why_it_stands(done: Done, conflicts: tuple[Conflict, ...], where: str) -> Stop:
@@ -124,6 +124,11 @@ def _why_it_stands(done: Done, conflicts: tuple[Conflict, ...], where: str) -> S
     if "Resolved '" in said or "using previous resolution" in said:
         return Stop("remembered", f"{where}: resolved as you resolved it before; look at it, then go on")
     return Stop("stopped", f"git stopped {where}: {last_words(done)}")
+
+
+def _verbatim(git: Git) -> Git:
+    """Git that takes no line of a message for a comment: going on after a conflict would drop those with a `#`."""
+    return git._replace(extra=(*git.extra, "core.commentChar=\1"))
 
 
 def _patient(git: Git, argv: tuple[str, ...]) -> Done:

@@ -27,16 +27,7 @@ class Wishes(NamedTuple):
 def check_state(repo: Repo) -> None:
     """Refuse what can be seen without asking a remote."""
     check_idle(repo)
-    if not repo.head.oid:
-        raise RefusedError("unborn", "there is no commit on this branch yet")
-    if not repo.head.ref:
-        raise RefusedError(
-            "detached",
-            f"HEAD is at {short(repo.head.oid)} and on no branch",
-            next=[Next("give it a branch", ("git", "switch", "-c", "NAME"))],
-        )
-    if repo.head.branch.startswith("-"):
-        raise RefusedError("unsafe-branch", f"the branch name {shown(repo.head.branch)} reads like an option")
+    check_on_branch(repo)
     if place := repo.elsewhere(repo.head.ref):
         raise RefusedError("checked-out-elsewhere", f"{shown(repo.head.branch)} is checked out in {shown(place)} too")
     if repo.shallow:
@@ -52,7 +43,21 @@ def check_state(repo: Repo) -> None:
         )
 
 
-def check_branch(repo: Repo, mains: tuple[str, ...]) -> None:
+def check_on_branch(repo: Repo) -> None:
+    """Refuse where HEAD is no branch with a commit, or one whose name git would take for an option."""
+    if not repo.head.oid:
+        raise RefusedError("unborn", "there is no commit on this branch yet")
+    if not repo.head.ref:
+        raise RefusedError(
+            "detached",
+            f"HEAD is at {short(repo.head.oid)} and on no branch",
+            next=[Next("give it a branch", ("git", "switch", "-c", "NAME"))],
+        )
+    if repo.head.branch.startswith("-"):
+        raise RefusedError("unsafe-branch", f"the branch name {shown(repo.head.branch)} reads like an option")
+
+
+def check_not_main(repo: Repo, mains: tuple[str, ...]) -> None:
     """Refuse to rebase a main branch of upstream or the fork."""
     if repo.head.branch in mains:
         raise RefusedError(
