@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checks import profiles
@@ -124,10 +125,8 @@ def _profile(table: Mapping[str, Any], paths: tuple[str, ...], text: Callable[[s
 
 
 def _options(name: str, table: Any, source: str) -> Mapping[str, Any]:
-    from checks.engine import load_rule
-
     typed(table, {}, source, place(source, "rules", name))
-    defaults = load_rule(name).OPTIONS
+    defaults: Mapping[str, object] = import_module(f"checks.rules.{name.replace('-', '_')}").OPTIONS
     known(table, defaults, source, place(source, "rules", name))
     for key, value in table.items():
         typed(value, defaults[key], source, place(source, "rules", name, key))

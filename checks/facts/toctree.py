@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from checks.facts.toc import Entry, Oddity, Toc
+from checks.facts.contents import Entry, Oddity, Toc
 from checks.reorder import Block
 
 

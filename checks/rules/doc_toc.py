@@ -25,7 +25,8 @@ from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from checks.doc_folder import SUFFIXES, is_translation, must_list_all, pages_beside
-from checks.facts.toc import TOC, Entry
+from checks.facts.contents import Entry
+from checks.facts.toc import TOC
 from checks.model import Edit, Example, Finding
 from checks.reorder import reorder
 

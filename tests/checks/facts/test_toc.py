@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.facts.toc import TOC, Entry, Oddity, Toc
+from checks.facts.contents import Entry, Oddity, Toc
+from checks.facts.toc import TOC
 from checks.reorder import Block
 
 
