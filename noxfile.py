@@ -137,7 +137,7 @@ def run_pytest(session: nox.Session, *options: str, env: dict[str, str] | None =
     Paths among the arguments after `--` are taken from the root of the repository, and run instead of everything.
     """
     words = [str(ROOT / word) if (ROOT / word.partition("::")[0]).exists() else word for word in session.posargs]
-    everything = ["--doctest-modules", "--pyargs", "checks", str(ROOT / "tests")]
+    everything = ["--doctest-modules", "--pyargs", "checks", "tooling", str(ROOT / "tests")]
     elsewhere = Path(session.create_tmp()).resolve()
     report = elsewhere / "report.xml"
     with session.chdir(elsewhere):

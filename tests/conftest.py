@@ -17,9 +17,6 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
-# Type-checked by the quality session and never run.
-collect_ignore = ["public"]
-
 IDENTITY = {
     "GIT_AUTHOR_NAME": "Ada Author",
     "GIT_AUTHOR_EMAIL": "ada@example.org",
@@ -38,6 +35,12 @@ def pytest_report_header() -> str:
     found = {name: util.find_spec(name) for name in ("checks", "tooling", "pipelined")}
     places = {str(Path(spec.origin).parents[1]) for spec in found.values() if spec and spec.origin}
     return f"mergeready under test: {', '.join(sorted(places))}"
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Look for doctests in the packages only: a module here that is no test is imported by the tests that need it."""
+    is_module = collection_path.suffix == ".py" and collection_path.name != "conftest.py"
+    return True if is_module and not collection_path.name.startswith("test_") else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
