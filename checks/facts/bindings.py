@@ -23,7 +23,7 @@ Imports = dict[str, tuple[str, str]]
 
 
 class Bindings(NamedTuple):
-    """Names by kind (`class`, `function`, `value`), and names that are imported.
+    """Names by kind (`class`, `function`, `made`), and names that are imported.
 
     `stars` are the modules of `import *`. `open` says that the module can have names that nobody can read off it.
     """
@@ -60,7 +60,7 @@ def _extract(text: str) -> Any:
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             names[node.name] = "function"
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.setdefault(node.id, "value")
+            names.setdefault(node.id, "made")
         elif isinstance(node, ast.Import):
             imports.update((alias.asname or alias.name.partition(".")[0], (alias.name, "")) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -68,7 +68,7 @@ def _extract(text: str) -> Any:
             stars.extend(module for alias in node.names if alias.name == "*")
             imports.update((alias.asname or alias.name, (module, alias.name)) for alias in node.names)
     for found in _GLOBAL.findall(text):
-        names.update((name.strip(), "value") for name in found.split(","))
+        names.update((name.strip(), "made") for name in found.split(","))
     return [names, imports, stars, _is_dynamic(text)]
 
 

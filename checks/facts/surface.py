@@ -16,7 +16,7 @@ from checks.store import Extractor
 # The look-ahead turns indented lines away at once: it halves the time of the whole.
 _LINE = re.compile(
     r"\n(?=[a-zA-Z_])(?:class +(\w+)|(?:async +)?def +(\w+)|"
-    r"(\w+) *(?::[^\n=]+)?=(?!=) *(?:([^\W\d]\w*) *(?=[\n#]|\Z))?)"
+    r"(\w+) *(?::[^\n=]+)?=(?!=) *(?:([^\W\d]\w*) *(?=[\n#]|\Z)|([\[{\"'\d]))?)"
 )
 _EXPORTS = re.compile(r"\n(__all__ *(?::[^\n=]+)?= *)([\[(][^\])]*[\])])[^\n]*")
 _PLAIN = re.compile(r"""\[(?:(?:["']\w+["'](?:, |(?=\])))*|\n(?: *["']\w+["'],?\n)*)\]""")
@@ -34,8 +34,9 @@ class Export(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """Names by kind: `class`, `function`, `value`, or `=` and the name that it is another name of.
+    """Names by kind: `class`, `function`, `value`, `made`, or `=` and the name that it is another name of.
 
+    A `value` is a literal, while nobody knows what a name that is `made` by an expression stands for.
     `exports` is `__all__` where it is one list of strings and never added to, None where it is absent or anything
     else. `plain` says that it is absent or written so simply that a reader of lines understands it too.
     """
@@ -48,11 +49,12 @@ class Surface(NamedTuple):
 def _extract(text: str) -> Any:
     names: dict[str, str] = {}
     first = "\n" + text[: text.find("\n") + 1 or None]
-    for klass, function, name, other in _LINE.findall(first) + _LINE.findall(text):
-        if name:
-            names[name] = f"={other}" if other and other not in _LITERALS else "value"
-        else:
+    for klass, function, name, other, literal in _LINE.findall(first) + _LINE.findall(text):
+        if klass or function:
             names[klass or function] = "class" if klass else "function"
+        elif name not in names:  # a class that is wrapped after its definition stays one
+            is_value = literal or other in _LITERALS
+            names[name] = "value" if is_value else f"={other}" if other else "made"
     exports = _exports(f"\n{text}") if "__all__" in text else (None, True)
     return [names, *exports]
 

@@ -60,19 +60,23 @@ class Folders:
         """What stands right in a folder, nothing where there is no such folder."""
         return self._contents.get(folder, Folder([], []))
 
-    def _find(self, importer: str, module: str) -> str | None:
+    def base(self, importer: str, module: str) -> str | None:
+        """Where the module that `importer` means would stand, without a suffix, whether or not it is there.
+
+        None for one above the root, and the empty path for one of another package.
+        """
         name = module.lstrip(".")
         parts = name.split(".") if name else []
         if level := len(module) - len(name):
             above = importer.split("/")[:-1]
-            if level > len(above) + 1:
-                return None
-            base = "/".join([*above[: len(above) - level + 1], *parts])
-        else:
-            package = self._index.settings.profile.packages.get(parts[0] if parts else "")
-            if package is None:
-                return ""
-            base = "/".join([package, *parts[1:]])
+            return None if level > len(above) + 1 else "/".join([*above[: len(above) - level + 1], *parts])
+        package = self._index.settings.profile.packages.get(parts[0] if parts else "")
+        return "" if package is None else "/".join([package, *parts[1:]])
+
+    def _find(self, importer: str, module: str) -> str | None:
+        base = self.base(importer, module)
+        if not base:
+            return base
         for path in (f"{base}.py", f"{base}/__init__.py"):
             if path in self.paths or self._index.exists(path):
                 return path

@@ -12,10 +12,11 @@ from checks.inits.folders import Folders
 
 
 class Origin(NamedTuple):
-    """Where a name is defined, and as what: `class`, `function`, `value` or `module`.
+    """Where a name is defined, and as what: `class`, `function`, `value`, `made` or `module`.
 
-    `missing` is for a name that nothing defines, `unknown` for one that text alone cannot tell: it comes from another
-    package, or from code that makes names as it runs.
+    A `value` is a literal, `made` is what some expression comes to. `missing` is for a name that nothing defines,
+    `unknown` for one that text alone cannot tell: it comes from another package, or from code that makes names as it
+    runs.
     """
 
     kind: str
@@ -25,7 +26,7 @@ class Origin(NamedTuple):
     @property
     def found(self) -> bool:
         """Whether the definition itself was found."""
-        return self.kind in ("class", "function", "value")
+        return self.kind in ("class", "function", "value", "made")
 
 
 _UNKNOWN, _MISSING = Origin("unknown"), Origin("missing")
@@ -78,7 +79,7 @@ class Origins:
         kind = self._index.facts(SURFACE, path).names.get(name, "")
         if kind.startswith("="):
             origin = self.find(path, kind[1:])
-            return origin if origin.found else Origin("value", path, name)
+            return origin if origin.found else Origin("made", path, name)
         if kind:
             return Origin(kind, path, name)
         if path.endswith("__init__.py") and self._index.facts(INIT, path).lazy:
