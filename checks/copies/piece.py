@@ -104,11 +104,6 @@ def signature(header: str) -> Signature:
     return Signature((), (len(header), len(header)), "")
 
 
-def same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether parameters or decorators are equal but for white space."""
-    return ["".join(each.split()) for each in one] == ["".join(each.split()) for each in other]
-
-
 _NAMED = re.compile(r"\s*(?:async\s+)?(?:def|class)\s+\w+")
 _TOKEN = re.compile(rf"{LITERAL.pattern}|[()\[\]{{}},:]", re.DOTALL)
 

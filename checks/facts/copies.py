@@ -38,6 +38,11 @@ def without_markers(text: str) -> str:
     return _MARKER_LINE.sub("", f"\n{text}")[1:] if "Copied from" in text else text
 
 
+def is_marker(line: str) -> bool:
+    """Whether a line is one that `without_markers` leaves out."""
+    return "Copied from" in line and _MARKER_LINE.fullmatch(f"\n{line}") is not None
+
+
 def _marked(text: str) -> list[Any]:
     """Facts of a file with markers, nothing for any other file: few files have one."""
     return _all(text) if "opied" in text or "OPIED" in text else []
@@ -75,7 +80,7 @@ def _digest(text: str) -> str:
 def _markers(masked: str, found: list[Definition]) -> list[Marker]:
     by_start = {each.start: number for number, each in enumerate(found)}
     by_first = {each.first: number for number, each in enumerate(found)}
-    markers = []
+    markers: list[Marker] = []
     for mention in (mention for pattern in _MENTIONS for mention in pattern.finditer(masked)):
         start = masked.rfind("\n", 0, mention.start()) + 1
         end = masked.find("\n", mention.end())
@@ -84,7 +89,9 @@ def _markers(masked: str, found: list[Definition]) -> list[Marker]:
         if not start <= offset < mention.start() or (markers and markers[-1].offset == offset):
             continue
         if masked[start:offset].strip():
-            above, place = next(((n, "behind") for n, each in enumerate(found) if each.first <= start < each.body), (-1, ""))
+            above, place = next(
+                ((n, "behind") for n, each in enumerate(found) if each.first <= start < each.body), (-1, "")
+            )
         else:
             above, place = _stands(masked, end + 1, by_start, by_first)
         markers.append(Marker(offset, masked[offset:end].rstrip(), above, place))

@@ -1,0 +1,60 @@
+"""The two comments by which a copy leaves the rule: `# Ignore copy` in one of its blocks, and `# End copy`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from checks.facts.python import definitions
+
+
+class Block(NamedTuple):
+    """A class or function right inside a body with the comments stuck above it, or what lies between two of those."""
+
+    name: str
+    lines: range
+
+
+def before_end(lines: Sequence[str]) -> Sequence[str]:
+    """The lines above an `# End copy` that is indented like the body."""
+    first = next((line for line in lines if line.strip()), "")
+    ending = f"{first[: len(first) - len(first.lstrip())]}# End copy"
+    for number, line in enumerate(lines):
+        if line.startswith(ending):
+            return lines[:number]
+    return lines
+
+
+def ignored(copy: Sequence[str], expected: Sequence[str]) -> tuple[frozenset[int], frozenset[int]]:
+    """The lines of a copy that lie in blocks with an `# Ignore copy`, and those of the same blocks in the original."""
+    if not any(_IGNORE.search(line) for line in copy):
+        return frozenset(), frozenset()
+    ours = [block for block in blocks(copy) if any(_IGNORE.search(copy[number]) for number in block.lines)]
+    names = {block.name for block in ours}
+    theirs = (block for block in blocks(expected) if block.name in names)
+    return _numbers(ours), _numbers(theirs)
+
+
+def blocks(lines: Sequence[str]) -> list[Block]:
+    """All blocks of a body in order; one between two definitions is named after the first of them."""
+    text = "\n".join(lines)
+    found: list[Block] = []
+    end, name = 0, ""
+    for each in definitions(text):
+        if "." in each.name:
+            continue
+        first = text.count("\n", 0, each.first)
+        last = text.count("\n", 0, each.end)
+        while first > end and lines[first - 1].lstrip().startswith("#"):
+            first -= 1
+        found += (Block(f"after {name}", range(end, first)), Block(each.name, range(first, last + 1)))
+        end, name = last + 1, each.name
+    return [*found, Block(f"after {name}", range(end, len(lines)))]
+
+
+_IGNORE = re.compile(r"#[ \t]*Ignore copy\b")
+
+
+def _numbers(found: Iterable[Block]) -> frozenset[int]:
+    return frozenset(number for block in found for number in block.lines)

@@ -1,0 +1,145 @@
+"""What a copy should say, and where it says something else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from checks.copies import blocks, snippet
+from checks.copies.clause import Clause, apply
+from checks.copies.interface import Interface, interfaces
+from checks.copies.lines import Body, Hunk, differences, read
+from checks.copies.piece import Piece
+from checks.facts.syntax import Unparsable, parse
+from checks.formatter import format_all, formatter_of
+from checks.index import Index
+
+
+class Pair(NamedTuple):
+    """A copy and its original, and what the clause makes of the original's header and body.
+
+    `ours` and `theirs` are the interface of the copy and the one expected. `replaced` says that the clause changed
+    the body, or that the body had to be moved to another depth.
+    """
+
+    copy: Piece
+    original: Piece
+    ours: Interface
+    theirs: Interface
+    header: str
+    body: tuple[str, ...]
+    replaced: bool
+
+
+class Outcome(NamedTuple):
+    """Where a body differs, and the same with lines as the formatter would lay them out.
+
+    `parses` is false where what the clause makes of the original does not parse although the original does, and None
+    where the original does not parse either.
+    """
+
+    hunks: tuple[Hunk, ...] = ()
+    mended: tuple[Hunk, ...] = ()
+    parses: bool | None = True
+
+
+class Comparer:
+    """Compares pairs in one tree, with the formatter that the tree is configured for."""
+
+    def __init__(self, index: Index, ignored: Sequence[str]) -> None:
+        self.formatter = formatter_of(index)
+        self._index = index
+        self._ignored = ignored
+
+    def pair(self, copy: Piece, original: Piece, clause: Clause) -> Pair:
+        """A copy and what it should be."""
+        text = "\n".join(original.body)
+        replaced = apply(clause, text)
+        body = replaced.split("\n")
+        moved = copy.indent != original.indent
+        if moved:
+            body = [_moved(line, original.indent, copy.indent) for line in body]
+        header = apply(clause, original.header)
+        above = apply(clause, original.decorators)
+        ours, theirs = interfaces(copy, original, header, above, self._ignored)
+        return Pair(copy, original, ours, theirs, header, tuple(body), replaced != text or moved)
+
+    def compare(self, pairs: Sequence[Pair]) -> list[Outcome]:
+        """The outcome for each pair; the formatter is asked only where it decides something, and once for all."""
+        outcomes = [Outcome()] * len(pairs)
+        unequal = {number: found for number, each in enumerate(pairs) if (found := _differences(each))}
+        layouts = self._lay_out([pairs[number] for number in unequal], list(unequal.values()))
+        for (number, (hunks, _)), (copy, expected) in zip(unequal.items(), layouts, strict=True):
+            each = pairs[number]
+            if copy and expected and _unequal(each, copy, expected) is None:
+                continue
+            mended = _against(each, expected) if expected else hunks
+            # Another version of the formatter may have laid out the copy: its habits are not the copy's faults.
+            outcomes[number] = Outcome(hunks, mended if len(mended) <= len(hunks) else hunks, _parses(each))
+        return outcomes
+
+    def _lay_out(
+        self, pairs: Sequence[Pair], found: Sequence[tuple[Hunks, bool]]
+    ) -> list[tuple[Lines | None, Lines | None]]:
+        """For each pair the copy and the lines expected of it as the formatter has them, None where nobody asks."""
+        asked: list[tuple[Pair, Lines | None]] = []
+        for each, (hunks, doubtful) in zip(pairs, found, strict=True):
+            asked.append((each, each.copy.body if doubtful else None))
+            asked.append((each, each.body if doubtful or (each.replaced and not _is_verbatim(each, hunks)) else None))
+        wrapped = [
+            snippet.wrap_body(each.copy.indent, each.copy.header, lines) for each, lines in asked if lines is not None
+        ]
+        formatted = iter(format_all(self._index, self.formatter, wrapped))
+        results = [None if lines is None else snippet.unwrap_body(next(formatted)) for _, lines in asked]
+        return list(zip(results[::2], results[1::2], strict=True))
+
+
+Lines = Sequence[str]
+Hunks = tuple[Hunk, ...]
+
+
+def _differences(each: Pair) -> tuple[Hunks, bool] | None:
+    """Where the bodies of a pair differ, and whether that may be the formatter's doing; None where they are equal."""
+    both = _unequal(each, each.copy.body, each.body)
+    return both and (tuple(differences(*both)), each.replaced and _may_be_equal(*both))
+
+
+def _unequal(each: Pair, copy: Lines, expected: Lines) -> tuple[Body, Body] | None:
+    if tuple(copy) == tuple(expected):
+        return None
+    ours, theirs = _bodies(each, copy, expected)
+    return None if ours.keys == theirs.keys else (ours, theirs)
+
+
+def _against(each: Pair, expected: Lines) -> Hunks:
+    return tuple(differences(*_bodies(each, each.copy.body, expected)))
+
+
+def _bodies(each: Pair, copy: Lines, expected: Lines) -> tuple[Body, Body]:
+    copy = blocks.before_end(copy)
+    ours, theirs = blocks.ignored(copy, expected)
+    return read(copy, loose=each.replaced, skipped=ours), read(expected, loose=each.replaced, skipped=theirs)
+
+
+def _may_be_equal(ours: Body, theirs: Body) -> bool:
+    """Whether two bodies may differ only in brackets that a formatter puts round what it breaks into lines."""
+    brackets = str.maketrans("", "", "()")
+    return "".join(ours.keys).translate(brackets) == "".join(theirs.keys).translate(brackets)
+
+
+def _is_verbatim(each: Pair, hunks: Hunks) -> bool:
+    """Whether the lines to put in are lines of the original that the clause has not touched."""
+    known = frozenset(each.original.body)
+    return all(line in known for hunk in hunks for _, _, lines in hunk.edits for line in lines)
+
+
+def _parses(each: Pair) -> bool | None:
+    if not isinstance(parse(snippet.wrap_body(each.copy.indent, each.copy.header, each.body)), Unparsable):
+        return True
+    original = each.original
+    whole = snippet.wrap_body(original.indent, original.header, original.body)
+    return None if isinstance(parse(whole), Unparsable) else False
+
+
+def _moved(line: str, old: str, new: str) -> str:
+    return new + line[len(old) :] if line.startswith(old) and line.strip() else line

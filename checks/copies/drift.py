@@ -1,0 +1,111 @@
+"""What to say of a copy that differs from its original, and how to mend it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import unified_diff
+from textwrap import shorten
+
+from checks.copies.compare import Outcome, Pair
+from checks.copies.interface import same
+from checks.copies.survey import Copy
+from checks.model import Edit, Finding
+
+
+def drifts(copy: Copy, pair: Pair, outcome: Outcome, *, marker: int, header: Sequence[str] | None) -> Iterator[Finding]:
+    """The findings about the code of one copy.
+
+    `marker` is the line of its marker, `header` the lines that its header should be, None where nobody can tell.
+    """
+    piece = pair.copy
+    anchors = tuple(sorted({marker, piece.first, piece.line}))
+    if outcome.hunks:
+        yield _body(copy, pair, outcome)._replace(anchors=anchors)
+    ours, theirs = pair.ours, pair.theirs
+    if not same(ours.parameters, theirs.parameters):
+        what = "bases" if piece.header.lstrip().startswith("class") else "parameters"
+        edits = () if header is None else (Edit(copy.path, piece.line, piece.body_line - 1, _text(header)),)
+        message = f"the {what} of `{piece.name}` are not those of `{copy.claim.dotted}`"
+        found = _listed(pair, "signature", piece.line, message, ours.parameters, theirs.parameters)
+        yield found._replace(anchors=anchors, edits=edits)
+    if not same(ours.decorators, theirs.decorators):
+        message = f"the decorators of `{piece.name}` are not those of `{copy.claim.dotted}`"
+        yield _listed(pair, "decorators", piece.first, message, ours.decorators, theirs.decorators)._replace(
+            anchors=anchors
+        )
+
+
+def _body(copy: Copy, pair: Pair, outcome: Outcome) -> Finding:
+    piece, first = pair.copy, outcome.hunks[0]
+    changes = [change for hunk in outcome.mended for change in hunk.edits]
+    if outcome.parses is False:
+        code, message = "unparsable", f"`{copy.claim.dotted}` {copy.clause} is no valid Python"
+    else:
+        code, message = "body", f"`{piece.name}` differs from `{copy.claim.dotted}`"
+    source = (pair.original.path, pair.original.body_line + first.there)
+    return Finding(
+        path=copy.path,
+        line=piece.body_line + first.at,
+        code=f"copied-code/{code}",
+        message=message,
+        reason=_contrast(f"{source[0]}:{source[1]}", first.ours, first.theirs, str(copy.clause)),
+        edits=tuple(
+            Edit(copy.path, piece.body_line + start, piece.body_line + last, _text(lines))
+            for start, last, lines in changes
+            if outcome.parses and not piece.inline
+        ),
+        accepted="\n".join(
+            sign + key
+            for hunk in outcome.hunks
+            for sign, keys in (("-", hunk.gone), ("+", hunk.wanted))
+            for key in keys
+        ),
+        source=source,
+        detail=_diff(copy, pair, changes),
+    )
+
+
+def _listed(pair: Pair, what: str, line: int, message: str, ours: tuple[str, ...], theirs: tuple[str, ...]) -> Finding:
+    """A finding about parameters or decorators."""
+    source = (pair.original.path, pair.original.line if what == "signature" else pair.original.first)
+    lacking = ", ".join(f"`{each}`" for each in theirs if each not in ours)
+    own = ", ".join(f"`{each}`" for each in ours if each not in theirs)
+    sides = (f"{source[0]}:{source[1]} has {lacking}" if lacking else "", f"this has {own}" if own else "")
+    return Finding(
+        path=pair.copy.path,
+        line=line,
+        code=f"copied-code/{what}",
+        message=message,
+        reason=", ".join(side for side in sides if side) or f"they stand in another order at {source[0]}:{source[1]}",
+        accepted="\n".join((*ours, "->", *theirs)),
+        source=source,
+        detail="\n".join((*(f"- {each}" for each in ours), *(f"+ {each}" for each in theirs))),
+    )
+
+
+def _contrast(where: str, ours: str, theirs: str, clause: str) -> str:
+    ours, theirs = shorten(ours, 90, placeholder=" …"), shorten(theirs, 90, placeholder=" …")
+    after = f" {clause}" if clause else ""
+    if ours and theirs:
+        return f"{where} has `{theirs}`{after}, this has `{ours}`"
+    return f"{where} has `{theirs}`{after}, which is missing here" if theirs else f"{where} has no `{ours}`{after}"
+
+
+def _diff(copy: Copy, pair: Pair, changes: Sequence[tuple[int, int, tuple[str, ...]]]) -> str:
+    """A unified diff of the body, with the line numbers of the file."""
+    after = list(pair.copy.body)
+    for start, last, lines in reversed(changes):
+        after[start : last + 1] = lines
+    shift = pair.copy.body_line - 1
+    diff = unified_diff(pair.copy.body, after, copy.path, f"{copy.path} as {copy.claim.dotted}", lineterm="")
+    return "\n".join(
+        _AT.sub(lambda at: f"@@ -{int(at[1]) + shift}{at[2]} +{int(at[3]) + shift}", line) for line in diff
+    )
+
+
+_AT = re.compile(r"^@@ -(\d+)(\S*) \+(\d+)")
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

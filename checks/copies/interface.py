@@ -1,0 +1,53 @@
+"""What stands round a body and is compared too: parameters or bases, and decorators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from checks.copies.piece import Piece, decorators, signature
+
+
+class Interface(NamedTuple):
+    """Parameters of a function or bases of a class, and decorators."""
+
+    parameters: tuple[str, ...]
+    decorators: tuple[str, ...]
+
+
+def interfaces(copy: Piece, original: Piece, header: str, above: str, ignored: Sequence[str]) -> tuple[Interface, ...]:
+    """That of a copy, and what it should be; `header` and `above` are what the clause makes of the original's.
+
+    Decorators with one of the names `ignored` are left out on both sides, as they only document.
+    """
+    ours = Interface(signature(copy.header).parameters, _kept(decorators(copy.decorators), ignored))
+    theirs = Interface(signature(header).parameters, _kept(decorators(above), ignored))
+    if header.lstrip().startswith("class"):
+        return ours, theirs
+    # A clause such as `width->self.config.width` takes a parameter away.
+    theirs = theirs._replace(parameters=tuple(each for each in theirs.parameters if _PARAMETER.match(each)))
+    static = "staticmethod" in ours.decorators and "staticmethod" not in theirs.decorators
+    if (static or "." not in copy.name) and signature(original.header).parameters[:1] in (("self",), ("cls",)):
+        theirs = _standalone(ours, theirs, static=static)
+    return ours, theirs
+
+
+def same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether parameters or decorators are equal but for white space."""
+    return one == other or ["".join(each.split()) for each in one] == ["".join(each.split()) for each in other]
+
+
+_PARAMETER = re.compile(r"\*{0,2}\w*\s*(?:[:=]|$)|/|\[")
+
+
+def _kept(found: tuple[str, ...], ignored: Sequence[str]) -> tuple[str, ...]:
+    return tuple(each for each in found if not any(fnmatchcase(each.partition("(")[0], name) for name in ignored))
+
+
+def _standalone(ours: Interface, theirs: Interface, *, static: bool) -> Interface:
+    """What is expected of a method that was copied as a function: its object under any name, or not at all."""
+    rest = theirs.parameters[1:]
+    parameters = rest if same(ours.parameters, rest) else (*ours.parameters[:1], *rest)
+    return Interface(parameters, ("staticmethod",) * static + theirs.decorators)
