@@ -40,7 +40,7 @@ def parse(text: str, path: str) -> tuple[Acceptance, ...]:
             raise ValueError(document["schema"])
         return tuple(Acceptance(*(_text(row[field]) for field in Acceptance._fields)) for row in document["accepted"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        hint = "restore it from git, or write it anew with: mergeready baseline accept"
+        hint = "restore it from git, or delete it and write it anew with: mergeready baseline accept"
         raise CheckError(f"{path} is not a baseline of schema 1", hint=hint) from error
 
 

@@ -27,24 +27,28 @@ def find_base(root: str, asked: str = "") -> str:
     Without `asked` the trunk is the base branch of a pull request in CI, else the default branch of the remote
     `upstream` or `origin`; no local branch is needed. CheckError says what is missing.
     """
-    tips = (asked,) if asked else (*_from_ci(root), *TRUNKS, "refs/heads/main", "refs/heads/master")
+    tips = _asked(asked) if asked else (*_from_ci(root), *TRUNKS, "refs/heads/main", "refs/heads/master")
     for tip in tips:
         if commit := _commit(root, tip):
             return _merge_base(root, commit, tip)
     if asked:
-        raise CheckError(f"there is no commit {asked!r} here", hint="fetch it, or see: git branch --all")
-    raise CheckError(
-        "nothing tells where this change started: no remote branch, no main, no master",
-        hint="name it with --base REF, or: git fetch origin",
-        environment=True,
-    )
+        raise _missing(asked)
+    hint = "name it with --base REF, or: git fetch origin"
+    if _is_shallow(root):
+        hint = (
+            "this clone is shallow; in GitHub Actions check out with fetch-depth: 0, elsewhere: git fetch --unshallow"
+        )
+    message = "nothing tells where this change started: no remote branch, no main, no master"
+    raise CheckError(message, hint=hint, environment=True)
 
 
 def newest_base(root: str, asked: str = "") -> str:
     """The commit id at the tip of the branch that HEAD is to be merged into."""
-    for tip in (asked,) if asked else (*_from_ci(root), *TRUNKS):
+    for tip in _asked(asked) if asked else (*_from_ci(root), *TRUNKS):
         if commit := _commit(root, tip):
             return commit
+    if asked:
+        raise _missing(asked)
     raise CheckError("there is no remote branch to merge into", hint="name one with --base REF", environment=True)
 
 
@@ -66,10 +70,12 @@ def changed_paths(base: Tree, present: Tree) -> frozenset[str]:
     return frozenset(path for path in {*before, *after} if before.get(path) != after.get(path))
 
 
-def only_caused(outcome: Outcome, at_base: Outcome, base: Tree, present: Tree) -> Outcome:
-    """The outcome without what was there before the change and lies in files that it does not touch."""
-    before = (*at_base.findings, *at_base.silenced, *at_base.accepted)
-    return outcome._replace(findings=caused(outcome.findings, before, changed_paths(base, present)))
+def only_caused(outcome: Outcome, at_base: Sequence[Finding], base: Tree, present: Tree) -> Outcome:
+    """The outcome without what was found before the change and lies in files that it does not touch.
+
+    What the base let pass was not found there: a change that takes an acceptance away causes the finding.
+    """
+    return outcome._replace(findings=caused(outcome.findings, at_base, changed_paths(base, present)))
 
 
 def caused(findings: Sequence[Finding], at_base: Iterable[Finding], changed: frozenset[str]) -> tuple[Finding, ...]:
@@ -93,8 +99,22 @@ def _from_ci(root: str) -> tuple[str, ...]:
     if not branch:
         return ()
     # Actions check out the merge of the pull request: its first parent is the base, even in a clone of depth 2.
-    merge = git.attempt(root, "rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^2")
-    return (*(("HEAD^1",) if merge[0] == 0 else ()), f"refs/remotes/origin/{branch}")
+    # A workflow may check out the branch instead, whose tip may be a merge too.
+    merged = _commit(root, "HEAD^2") and os.environ.get("GITHUB_SHA", "") in ("", _commit(root, "HEAD"))
+    return (*(("HEAD^1",) if merged else ()), f"refs/remotes/origin/{branch}")
+
+
+def _asked(name: str) -> tuple[str, ...]:
+    """What a user may mean by a name: `main` is the remote's where there is no local one."""
+    return (name, f"refs/remotes/upstream/{name}", f"refs/remotes/origin/{name}")
+
+
+def _missing(asked: str) -> CheckError:
+    return CheckError(f"there is no commit {asked!r} here", hint="fetch it, or see: git branch --all")
+
+
+def _is_shallow(root: str) -> bool:
+    return git.ask(root, "rev-parse", "--is-shallow-repository").strip() == b"true"
 
 
 def _commit(root: str, name: str) -> str:
@@ -108,7 +128,7 @@ def _merge_base(root: str, commit: str, name: str) -> str:
     status, output, _ = git.attempt(root, "merge-base", "HEAD", commit)
     if status == 0:
         return output.decode("ascii").strip()
-    shallow = git.ask(root, "rev-parse", "--is-shallow-repository").strip() == b"true"
+    shallow = _is_shallow(root)
     hint = "deepen it: git fetch --deepen=200 (or --unshallow)" if shallow else "name another with --base REF"
     kind = "this shallow clone lacks the history it shares" if shallow else "HEAD shares no history"
     raise CheckError(f"{kind} with {name}", hint=hint, environment=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import NamedTuple
 
 from checks.edits import Change, Refusal, plan_changes
 from checks.model import Finding
 from checks.tree import Tree
 
-_PASSES = 12
+_PATIENCE = 50  # passes in a row after which there is not less to fix than before
 
 
 class Fixed(NamedTuple):
@@ -53,10 +54,10 @@ def fix(tree: Tree, judge: Callable[[Tree], tuple[Finding, ...]]) -> Fixed:
     """
     first = findings = judge(tree)
     total: dict[str, Change] = {}
-    refusals: tuple[Refusal, ...] = ()
     present: Tree = tree
     seen = {_state(total)}
-    for passes in range(_PASSES):
+    fewest, stalled = _wanting(findings), 0
+    for passes in count():
         changes, refusals = plan_changes(present, [found.edits for found in findings if found.edits])
         if not changes:
             return Fixed(tuple(total.values()), findings, refusals, passes, settled=True)
@@ -64,12 +65,18 @@ def fix(tree: Tree, judge: Callable[[Tree], tuple[Finding, ...]]) -> Fixed:
             before = total[change.path].before if change.path in total else change.before
             total[change.path] = change._replace(before=before)
         total = {path: change for path, change in total.items() if change.before != change.after}
-        if _state(total) in seen:
-            break
-        seen.add(_state(total))
         present = Overlay(tree, tuple(total.values()))
         findings = judge(present)
-    return Fixed((), first, refusals, _PASSES, settled=False)
+        stalled = stalled + 1 if _wanting(findings) >= fewest else 0
+        fewest = min(fewest, _wanting(findings))
+        if _state(total) in seen or stalled > _PATIENCE:
+            break
+        seen.add(_state(total))
+    return Fixed((), first, (), passes, settled=False)
+
+
+def _wanting(findings: Sequence[Finding]) -> int:
+    return sum(bool(found.edits) for found in findings)
 
 
 def _state(changes: dict[str, Change]) -> tuple[Change, ...]:
