@@ -36,7 +36,8 @@ PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 
 @pytest.fixture
 def branch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Branch:
-    branch = Branch(tmp_path / "lib", {"tests/test_a.py": TESTS, ".gitignore": "__pycache__\n"})
+    files = {"tests/test_a.py": TESTS, "pytest.ini": "[pytest]\n", ".gitignore": "__pycache__\n"}
+    branch = Branch(tmp_path / "lib", files)
     monkeypatch.chdir(branch.folder)
     return branch
 
