@@ -10,6 +10,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
+from importlib.machinery import PathFinder
 from typing import Any, NamedTuple, cast
 
 from checks.index import Index
@@ -88,7 +89,7 @@ def _check(name: str, index: Index) -> Findings:
 
 @cache
 def code_stamp() -> int:
-    """A positive 31-bit hash of this package's own code and of Python.
+    """A positive 31-bit hash of this package's own code, of Python and of the formatters that rules ask.
 
     Facts and verdicts of another version are never taken for ours.
     """
@@ -99,7 +100,18 @@ def code_stamp() -> int:
             if name.endswith(".py"):
                 with open(os.path.join(where, name), "rb") as file:
                     stamp = zlib.crc32(file.read(), stamp)
+    for package in ("black", "ruff"):
+        stamp = zlib.crc32(_installed(package).encode("utf-8", "surrogateescape"), stamp)
     return (stamp & 0x7FFFFFFF) or 1
+
+
+def _installed(package: str) -> str:
+    """What tells one installation of a package from another, without importing it."""
+    found = PathFinder.find_spec(package)
+    if found is None or found.origin is None:
+        return ""
+    state = os.stat(found.origin)
+    return f"{found.origin} {state.st_size:x} {state.st_mtime_ns:x}"
 
 
 def _finding(fields: list[Any]) -> Finding:
