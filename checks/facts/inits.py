@@ -19,7 +19,7 @@ def _extract(text: str) -> Any:
 def _load(found: Any) -> Init:
     if found is None:
         return Init()
-    problem, structured, opaque, guard, scans, others, blocks, listings, imports = found
+    problem, structured, opaque, guard, scans, others, blocks, listings, imports, consistent, orderly = found
     return Init(
         tuple(problem) if problem else None,
         structured,
@@ -30,6 +30,8 @@ def _load(found: Any) -> Init:
         [Block._make(fields) for fields in blocks],
         [Listing._make(fields) for fields in listings],
         [Imported._make(fields) for fields in imports],
+        consistent,
+        orderly,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from checks.facts.syntax import Unparsable, parse
@@ -25,7 +26,7 @@ _LITERALS = frozenset({"None", "True", "False"})
 
 
 class Export(NamedTuple):
-    """One string of `__all__`: lines count from 0, from that of `__all__`; columns are characters from 0."""
+    """One string of `__all__`: lines count from 1, columns are characters from 0."""
 
     name: str
     line: int
@@ -37,13 +38,21 @@ class Surface(NamedTuple):
     """Names by kind: `class`, `function`, `value`, `made`, or `=` and the name that it is another name of.
 
     A `value` is a literal, while nobody knows what a name that is `made` by an expression stands for.
+
     `exports` is `__all__` where it is one list of strings and never added to, None where it is absent or anything
-    else. `plain` says that it is absent or written so simply that a reader of lines understands it too.
+    else. `plain` says that it is absent or written so simply that a reader of lines understands it too, `sound` that
+    besides it holds each name once and only names from above.
     """
 
     names: dict[str, str]
-    exports: tuple[Export, ...] | None
+    exports: Sequence[str] | None
     plain: bool
+    sound: bool
+
+
+def exports_of(text: str) -> list[Export] | None:
+    """The strings of the `__all__` of a module and where they stand, None where it is not one list of strings."""
+    return _exports(f"\n{text}")[0]
 
 
 def _extract(text: str) -> Any:
@@ -55,39 +64,42 @@ def _extract(text: str) -> Any:
         elif name not in names:  # a class that is wrapped after its definition stays one
             is_value = literal or other in _LITERALS
             names[name] = "value" if is_value else f"={other}" if other else "made"
-    exports = _exports(f"\n{text}") if "__all__" in text else (None, True)
-    return [names, *exports]
+    found, plain = _exports(f"\n{text}") if "__all__" in text else (None, True)
+    exports = None if found is None else [export.name for export in found]
+    sound = plain and len(set(exports or ())) == len(exports or ()) and names.keys() >= set(exports or ())
+    return [names, exports, plain, sound]
 
 
 def _exports(text: str) -> tuple[list[Export] | None, bool]:
+    """The strings of `__all__` in a text that opens with a line end, and whether it is plain or absent."""
     count = text.count("\n__all__")
     found = _EXPORTS.search(text)
     if found is None or count > 1:
         return None, count == 0
-    if found[0] == f"\n{found[1]}{found[2]}" and _PLAIN.fullmatch(found[2]):
-        return [_export(found[0], string) for string in _STRING.finditer(found[0])], True
-    tree = parse(found[0].strip())
-    statement = None if isinstance(tree, Unparsable) else tree.body[0]
-    value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+    statement = found[0][1:]
+    line = text.count("\n", 0, found.start() + 1)
+    if statement == f"{found[1]}{found[2]}" and _PLAIN.fullmatch(found[2]):
+        return [_export(statement, string, line) for string in _STRING.finditer(statement)], True
+    tree = parse(statement)
+    first = None if isinstance(tree, Unparsable) else tree.body[0]
+    value = first.value if isinstance(first, ast.Assign | ast.AnnAssign) else None
     if not isinstance(value, ast.List | ast.Tuple):
         return None, False
     exports = [
-        Export(node.value, node.lineno - 1, node.col_offset, node.end_col_offset or 0)
+        Export(node.value, node.lineno - 1 + line, node.col_offset, node.end_col_offset or 0)
         for node in value.elts
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
     return (exports if len(exports) == len(value.elts) else None), False
 
 
-def _export(statement: str, string: re.Match[str]) -> Export:
-    """One string of a plain `__all__`, whose text opens with a line end."""
+def _export(statement: str, string: re.Match[str], line: int) -> Export:
     start = statement.rfind("\n", 0, string.start()) + 1
-    return Export(string[1], statement.count("\n", 1, start), string.start() - start, string.end() - start)
+    return Export(string[1], statement.count("\n", 0, start) + line, string.start() - start, string.end() - start)
 
 
 def _load(found: Any) -> Surface:
-    names, exports, plain = found
-    return Surface(names, None if exports is None else tuple(Export(*fields) for fields in exports), plain)
+    return Surface(*found)
 
 
 SURFACE: Extractor[Surface] = Extractor("surface", _extract, _load)

@@ -44,8 +44,8 @@ class Folders:
             found: dict[str, list[str]] = {}
             inside = self.inside(folder)
             for path in inside.modules:
-                for export in self.surface(path).exports or ():
-                    found.setdefault(export.name, []).append(path)
+                for name in self.surface(path).exports or ():
+                    found.setdefault(name, []).append(path)
             for child in inside.folders:
                 for name, paths in self.scanned(child).items():
                     found.setdefault(name, []).extend(paths)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from checks.inits.folders import Folders
@@ -11,7 +10,6 @@ from checks.inits.origins import Origins
 
 Lazy = dict[str, list[Listing]]
 Typing = dict[str, list[Imported]]
-_ATOM = re.compile(r"(is|not) ([^,()]+)")
 
 
 def lazy_half(init: Init) -> Lazy:
@@ -31,15 +29,6 @@ def typing_half(path: str, init: Init, folders: Folders) -> Typing:
             for name in statement.names:
                 half.setdefault(name, []).append(statement)
     return half
-
-
-def agree(init: Init) -> bool:
-    """Whether both halves say the same, each of it once: then there is nothing to compare one by one."""
-    keys = [block.key for block in init.blocks]
-    lazy = [(listing.module, keys[listing.block], name) for listing in init.listings for name in listing.names]
-    typing = [(one.module, keys[one.block], name) for one in init.imports for name in one.names if not one.originals]
-    names = {name for _, _, name in lazy}
-    return len(lazy) == len(typing) == len(names) and set(lazy) == set(typing)
 
 
 def only_lazy(path: str, init: Init, lazy: Lazy, typing: Typing, origins: Origins) -> Iterator[tuple[str, Listing]]:
@@ -90,25 +79,6 @@ def repetitions(init: Init, half: Lazy | Typing) -> Iterator[tuple[str, Listing 
             if key in seen:
                 yield name, place, seen[key]
             seen.setdefault(key, place)
-
-
-def overwritten(init: Init) -> Iterator[tuple[Listing, list[str]]]:
-    """Listings that replace an earlier one of the same key, with the names that are lost by it."""
-    earlier: dict[str, list[Listing]] = {}
-    for listing in init.listings:
-        known = earlier.setdefault(listing.module, [])
-        if known and listing.how != "add" and not listing.opaque:
-            both = [other for other in known if not _exclusive(init, listing, other)]
-            lost = [name for other in both for name in other.names if name not in listing.names]
-            if lost:
-                yield listing, lost
-        known.append(listing)
-
-
-def _exclusive(init: Init, one: Listing, other: Listing) -> bool:
-    """Whether two blocks never both run, as far as single backends tell."""
-    facts = [set(_ATOM.findall(init.blocks[listing.block].key)) for listing in (one, other)]
-    return any((("not" if word == "is" else "is"), atom) in facts[1] for word, atom in facts[0])
 
 
 def _keys(init: Init, places: Sequence[Listing | Imported]) -> set[str]:

@@ -99,6 +99,9 @@ class Init(NamedTuple):
     `guard` is the line and the column of the first statement under TYPE_CHECKING, nothing where there is no such
     half. `scans` are folders below its own, empty for that itself, from whose modules `define_import_structure`
     collects what they export. `others` are names that the module gets by other means than a lazy import.
+
+    `consistent` says that both halves export the same names once each, from the same modules under the same
+    conditions, and `orderly` that all lists of names and rows of keys are sorted: most inits need no second look.
     """
 
     problem: tuple[int, str] | None = None
@@ -110,6 +113,8 @@ class Init(NamedTuple):
     blocks: Sequence[Block] = ()
     listings: Sequence[Listing] = ()
     imports: Sequence[Imported] = ()
+    consistent: bool = True
+    orderly: bool = True
 
     @property
     def lazy(self) -> bool:

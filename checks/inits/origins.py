@@ -139,6 +139,6 @@ class Origins:
     def _follow_star(self, path: str, module: str, name: str) -> Origin:
         target = self._folders.module(path, module)
         exports = self._index.facts(SURFACE, target).exports if target in self._folders.paths else None
-        if exports is not None and all(export.name != name for export in exports):
+        if exports is not None and name not in exports:
             return _MISSING
         return self.follow(path, module, name)

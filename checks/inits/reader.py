@@ -10,6 +10,7 @@ from typing import Any
 from checks.facts.syntax import Unparsable, parse
 from checks.inits.conditions import ALWAYS, Condition, all_of, condition_of, negated
 from checks.inits.model import Block, Imported, Listing, Spot
+from checks.inits.soundness import agree, is_sorted
 from checks.inits.spots import spot_of
 
 _STRUCTURE = "_import_structure"
@@ -31,7 +32,8 @@ def read(text: str) -> list[Any]:
         except RecursionError:
             problem, reader = [1, "nested too deeply"], _Reader(None)
     flags = [reader.structured, reader.opaque, reader.guard]
-    return [problem, *flags, list(reader.scans), list(reader.others), reader.blocks, reader.listings, reader.imports]
+    rows = (reader.blocks, reader.listings, reader.imports)
+    return [problem, *flags, list(reader.scans), list(reader.others), *rows, agree(*rows), is_sorted(reader.listings)]
 
 
 class _Reader:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from checks.facts.surface import Export, Surface
+from checks.facts.surface import Surface, exports_of
 from checks.inits.additions import add_star
 from checks.inits.folders import Folders
 from checks.inits.lists import remove
 from checks.inits.model import Init, Item, Spot
 from checks.inits.origins import Origins
 from checks.inits.structured import several
-from checks.model import Edit, Finding
+from checks.model import Finding
 
 
 def judge_stars(path: str, init: Init, text: Callable[[], str], folders: Folders) -> Iterator[Finding]:
     """Compare the star imports under TYPE_CHECKING with the modules that export something."""
     inside = folders.inside(path.rpartition("/")[0])
-    exports = {module: [export.name for export in folders.surface(module).exports or ()] for module in inside.modules}
+    exports = {module: list(folders.surface(module).exports or ()) for module in inside.modules}
     exports.update((child, list(folders.scanned(child))) for child in inside.folders)
     imported = {statement.module for statement in init.imports}
     line = init.imports[0].entry.line if init.imports else 1
@@ -39,26 +39,25 @@ def judge_stars(path: str, init: Init, text: Callable[[], str], folders: Folders
             yield Finding(path, statement.entry.line, "lazy-inits/missing-lazy", message, reason)
 
 
-def judge_exports(module: str, surface: Surface, text: Callable[[], str], origins: Origins) -> Iterator[Finding]:
+def judge_exports(module: str, surface: Surface, text: str, origins: Origins) -> Iterator[Finding]:
     """Compare the `__all__` of a module with what it defines."""
+    places = exports_of(text) or ()
+    items = [Item(one.name, Spot(one.line, one.start, one.line, one.end)) for one in places]
     seen: set[str] = set()
-    for export in surface.exports or ():
-        finding = None
-        if export.name in seen:
-            message = f"`{export.name}` is twice in `__all__`"
-            finding = Finding(module, 0, "lazy-inits/duplicate", message)._replace(
-                edits=_without(module, surface.exports or (), export.name, text())
-            )
-        elif not origins.has(module, export.name):
-            message = f"`__all__` names `{export.name}`, which the module does not define"
-            finding = Finding(module, 0, "lazy-inits/unknown-name", message, "nothing in the module binds it")
-        if finding is not None:
-            yield finding._replace(line=_line_of_all(text()) + export.line, column=export.start + 1)
-        seen.add(export.name)
+    for item in items:
+        found = Finding(module, item.spot.line, "lazy-inits/duplicate", "", column=item.spot.start + 1)
+        if item.name in seen:
+            edits = remove(module, text.split("\n"), items, item.name)
+            yield found._replace(message=f"`{item.name}` is twice in `__all__`", edits=edits)
+        elif not origins.has(module, item.name):
+            message = f"`__all__` names `{item.name}`, which the module does not define"
+            reason = "nothing in the module binds it"
+            yield found._replace(code="lazy-inits/unknown-name", message=message, reason=reason)
+        seen.add(item.name)
     if not surface.plain:
         message = "`__all__` is no plain list of strings, one line or one name a line"
         reason = "`define_import_structure` reads it line by line and sees other names, or none"
-        yield Finding(module, _line_of_all(text()), "lazy-inits/unreadable-exports", message, reason)
+        yield Finding(module, _line_of_all(text), "lazy-inits/unreadable-exports", message, reason)
 
 
 def judge_clashes(
@@ -80,9 +79,3 @@ def judge_clashes(
 def _line_of_all(text: str) -> int:
     start = f"\n{text}".find("\n__all__")
     return text.count("\n", 0, max(start, 0)) + 1
-
-
-def _without(module: str, exports: Sequence[Export], name: str, text: str) -> tuple[Edit, ...]:
-    first = _line_of_all(text)
-    items = [Item(one.name, Spot(first + one.line, one.start, first + one.line, one.end)) for one in exports]
-    return remove(module, text.split("\n"), items, name)

@@ -67,18 +67,22 @@ class StandInFile:
 
     def _unlike(self, dummy: Dummy, backends: str) -> Finding | None:
         kind = self._style.kind_of(self._file.names[dummy.name], dummy.kind)
-        edit = replace(self._path, self._file, dummy, self._style, backends)
         if kind != dummy.kind:
-            message = f"the dummy of `{dummy.name}` is a {dummy.kind}, the real one a {kind}"
-            found = self._at(dummy.line, "wrong-kind", message, "by its definition", edit)
+            what, message = "wrong-kind", f"is a {dummy.kind}, the real one a {kind}"
+            reason = "a name is what its definition says, not what its letters look like"
         elif kind != "constant" and dummy.backends != backends:
-            message = f"the dummy of `{dummy.name}` does not ask for {backends}"
-            found = self._at(dummy.line, "stale", message, f"it asks for {dummy.backends or 'something else'}", edit)
+            what, message = "stale", f"does not ask for {backends}"
+            reason = f"it asks for {dummy.backends or 'several things'}"
         elif dummy.shape != self._style.shapes[kind]:
-            message = f"the dummy of `{dummy.name}` is not written like the others"
-            found = self._at(dummy.line, "stale", message, f"most of those of a {kind} have another text", edit)
+            what, message, reason = (
+                "stale",
+                "is not written like the others",
+                f"most dummies of a {kind} read otherwise",
+            )
         else:
             return None
+        edit = replace(self._path, self._file, dummy, self._style, backends)
+        found = self._at(dummy.line, what, f"the dummy of `{dummy.name}` {message}", reason, edit)
         return found._replace(accepted=dummy.text)
 
     def _order(self, present: Dummies) -> Iterator[Finding]:

@@ -24,14 +24,19 @@ _KINDS: Mapping[str, str] = {"class": "class", "function": "function", "value": 
 
 
 class Wanted(NamedTuple):
-    """One name that needs a stand-in: the line of the init that exports it, and what it is defined as.
+    """One name that needs a stand-in: the import or list that exports it, and what it is defined as.
 
     `kind` is empty where text alone does not tell.
     """
 
     name: str
-    line: int
+    place: Imported | Listing
     kind: str
+
+    @property
+    def line(self) -> int:
+        """The line of the init that exports it."""
+        return next(item.spot.line for item in self.place.items if item.name == self.name)
 
 
 class File(NamedTuple):
@@ -63,7 +68,8 @@ def plan(path: str, init: Init, profile: Profile, folders: Folders, origins: Ori
             continue
         here = [place for place in places if place.block == number]
         target = _file_of(path, block, profile, folders)
-        known = files.get(target, File({}, block.backends))
+        backends = sorted(block.backends) if profile.dummies_sorted else block.backends
+        known = files.get(target, File({}, backends))
         names = {wanted.name: wanted for place in here for wanted in _wanted(path, place, origins)}
         is_open = known.open or any(place.star if isinstance(place, Imported) else place.opaque for place in here)
         files[target] = File({**known.names, **names}, known.backends, is_open)
@@ -72,9 +78,9 @@ def plan(path: str, init: Init, profile: Profile, folders: Folders, origins: Ori
 
 def _wanted(path: str, place: Imported | Listing, origins: Origins) -> Iterator[Wanted]:
     renamed = place.originals if isinstance(place, Imported) else {}
-    for item in place.items:
-        origin = origins.follow(path, place.module, renamed.get(item.name, item.name))
-        yield Wanted(item.name, item.spot.line, _KINDS.get(origin.kind, ""))
+    for name in place.names:
+        origin = origins.follow(path, place.module, renamed.get(name, name))
+        yield Wanted(name, place, _KINDS.get(origin.kind, ""))
 
 
 def _file_of(path: str, block: Block, profile: Profile, folders: Folders) -> str:

@@ -9,18 +9,17 @@ from checks.index import Index
 from checks.inits.additions import add_imports, add_listings
 from checks.inits.folders import Folders
 from checks.inits.halves import (
-    agree,
     lazy_half,
     mismatches,
     only_lazy,
     only_typing,
-    overwritten,
     repetitions,
     typing_half,
 )
 from checks.inits.lists import remove
 from checks.inits.model import Imported, Listing
 from checks.inits.origins import Origin, Origins
+from checks.inits.soundness import overwritten
 from checks.model import Finding
 
 _LAZY, _TYPING = "`_import_structure`", "TYPE_CHECKING"
@@ -47,17 +46,17 @@ class Structure:
         self._init = index.facts(INIT, path)
         self._folders = folders
         self._origins = origins
-        self._lazy = lazy_half(self._init)
-        self._typing = typing_half(path, self._init, folders)
 
     def judge(self) -> Iterator[Finding]:
         """Everything that is wrong with it."""
         yield from self._unknown()
-        for listing, names in overwritten(self._init):
+        for listing, names in overwritten(self._init.blocks, self._init.listings):
             message = f"`_import_structure[{listing.module[1:]!r}] = …` loses {several(names)}"
             yield self._finding(listing, "", "overwritten", message, "listed under the same key further up")
-        if agree(self._init):
+        if self._init.consistent:
             return
+        self._lazy = lazy_half(self._init)
+        self._typing = typing_half(self._path, self._init, self._folders)
         if self._init.guard:
             yield from self._only_lazy()
             yield from self._only_typing()
@@ -67,7 +66,8 @@ class Structure:
 
     def _unknown(self) -> Iterator[Finding]:
         told: set[tuple[str, str]] = set()
-        places: list[Listing | Imported] = [*self._init.listings, *self._init.imports]
+        imports = () if self._init.consistent else self._init.imports
+        places: list[Listing | Imported] = [*self._init.listings, *imports]
         for place in places:
             target = self._folders.module(self._path, place.module)
             if target is None and place.module[1:] not in self._init.others:

@@ -17,6 +17,7 @@ Whole files that nothing falls back to are reported and left for you to delete.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 
 from checks.facts.dummies import DUMMIES, Dummies
 from checks.facts.inits import INIT
@@ -43,7 +44,9 @@ OPTIONS: Mapping[str, object] = {}
 def check(index: Index) -> Findings:
     """Compare the dummy files with what the main init exports under optional backends."""
     profile = index.settings.profile
-    present = {path: index.facts(DUMMIES, path) for path in index.matching(glob_of(profile))}
+    glob = glob_of(profile)
+    likely = index.files(glob.rpartition("*")[2])
+    present = {path: index.facts(DUMMIES, path) for path in likely if fnmatchcase(path, glob)}
     main = f"{profile.library}/__init__.py".lstrip("/")
     folders = Folders(index)
     files = plan(main, index.facts(INIT, main), profile, folders, Origins(index, folders))

@@ -11,13 +11,13 @@ where comments share lines with several entries, nothing is moved.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from checks.facts.inits import INIT
 from checks.index import Index
-from checks.inits.model import Init, Listing
+from checks.inits.model import Listing
 from checks.inits.moves import reorder
-from checks.inits.order import rank
+from checks.inits.soundness import key_order, name_order, runs
 from checks.model import Example, Finding, Findings
 
 CODES: Mapping[str, str] = {
@@ -34,37 +34,28 @@ def check(index: Index) -> Findings:
     subjects = 0
     for path in (path for folder in packages for path in index.files("/__init__.py", under=folder)):
         init = index.facts(INIT, path)
-        for run in _runs(init):
-            subjects += 1
+        rows = runs(init.listings)
+        subjects += len(rows) + len(init.listings)
+        for run in () if init.orderly else rows:
             yield from _keys(index, path, run)
-        for listing in init.listings:
-            subjects += 1
+        for listing in () if init.orderly else init.listings:
             yield from _names(index, path, listing)
     return subjects
 
 
-def _runs(init: Init) -> Iterator[list[Listing]]:
-    """The listings that stand in one dict, or follow each other as statements."""
-    runs: dict[int, list[Listing]] = {}
-    for listing in init.listings:
-        runs.setdefault(listing.run, []).append(listing)
-    yield from runs.values()
-
-
-def _keys(index: Index, path: str, run: list[Listing]) -> Iterator[Finding]:
-    keys = [listing.module[1:] for listing in run]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
+def _keys(index: Index, path: str, run: Sequence[Listing]) -> Iterator[Finding]:
+    order = key_order(run)
     place = next((place for place, source in enumerate(order) if place != source), None)
     if place is not None:
-        entry = run[order[place]].entry
-        message = f"the key `{keys[order[place]]}` belongs before `{keys[place]}`"
+        late, early = run[order[place]], run[place]
+        message = f"the key `{late.module[1:]}` belongs before `{early.module[1:]}`"
         edits = reorder(path, index.text(path).split("\n"), [listing.entry for listing in run], order)
-        yield Finding(path, entry.line, "init-order/keys", message, "keys are sorted", entry.start + 1, edits)
+        yield Finding(path, late.entry.line, "init-order/keys", message, "keys are sorted", late.entry.start + 1, edits)
 
 
 def _names(index: Index, path: str, listing: Listing) -> Iterator[Finding]:
     names = listing.names
-    order = sorted(range(len(names)), key=lambda position: rank(names[position]))
+    order = name_order(names)
     place = next((place for place, source in enumerate(order) if place != source), None)
     if place is not None and not listing.opaque:
         spot = listing.items[order[place]].spot

@@ -65,7 +65,8 @@ def check(index: Index) -> Findings:
             for module in folders.inside(folder).modules:
                 surface = folders.surface(module)
                 subjects += len(surface.exports or ())
-                yield from judge_exports(module, surface, partial(index.text, module), origins)
+                if not surface.sound:
+                    yield from judge_exports(module, surface, index.text(module), origins)
             yield from judge_clashes(folder, folders.scanned(folder), index.text, origins)
     return subjects
 
