@@ -84,9 +84,9 @@ def growth(tree: Path, runs: int) -> None:
 def enlarge(tree: Path, times: int) -> None:
     """Put further copies of the library into the repository, until it holds it `times` over."""
     for number in range(1, times):
-        target = tree / f"more_{number}" / "src" / "diffusers"
-        if not target.exists():
-            shutil.copytree(tree / "src" / "diffusers", target)
+        library = tree / "src" / "diffusers"
+        if not (library / f"more_{number}").exists():
+            shutil.copytree(library, library / f"more_{number}", ignore=shutil.ignore_patterns("more_*"))
     git(tree, "add", "--all")
     git(tree, "commit", "--quiet", "--allow-empty", "--no-verify", "--message", "More of the same")
 

@@ -61,10 +61,18 @@ def console_script(name: str) -> str:
 
 
 def _run(commands: Sequence[Sequence[str]], folder: Path) -> tuple[float, float]:
+    # The programs of this environment come first: a script that calls ruff finds the one that we use.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     peak = 0.0
     began = time.perf_counter()
     for command in commands:
-        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PATH": path},
+        )
         _, _, used = os.wait4(process.pid, 0)
         process.returncode = 0
         peak = max(peak, used.ru_maxrss / 1024)
