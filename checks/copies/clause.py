@@ -33,6 +33,8 @@ def parse(text: str) -> Clause:
     >>> parse("with Bert->Roberta, with a -> b")
     Clause(items=(Item(left='Bert', right='Roberta', all_casing=False),), unclear=('a -> b',))
     """
+    if not text:
+        return _NOTHING
     items: list[Item] = []
     unclear: list[str] = []
     for part in text.split(","):
@@ -77,6 +79,7 @@ def without_effect(clause: Clause, text: str) -> tuple[Item, ...]:
     return tuple(idle)
 
 
+_NOTHING = Clause()
 _QUANTIFIER = re.compile(r"[*+?{]")
 
 

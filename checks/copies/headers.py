@@ -39,7 +39,8 @@ def _mended(pair: Pair, text: str) -> str | None:
     if pair.copy.inline or any(each.lstrip().startswith("class") for each in (pair.copy.header, pair.header)):
         return None
     own = pair.copy.header[slice(*ours.span)]
-    if without_comments(own) != own or not _new_names(ours.parameters, theirs.parameters) <= _words(text):
+    new = _new_names(ours.parameters, theirs.parameters)
+    if without_comments(own) != own or (new and not new <= _words(text)):
         return None
     parameters = without_comments(pair.header[slice(*theirs.span)])
     return pair.copy.header[: ours.span[0]] + parameters + pair.copy.header[ours.span[1] :]

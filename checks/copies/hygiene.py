@@ -83,7 +83,7 @@ def in_circle(index: Index, copy: Copy, members: Sequence[Copy]) -> Finding:
 
 def _finding(index: Index, each: Copy | Stray, what: str, message: str, reason: str) -> Finding:
     line = line_of(index, each)
-    anchors = ()
+    anchors: tuple[int, ...] = ()
     if isinstance(each, Copy):
         text = index.text(each.path)
         anchors = tuple(text.count("\n", 0, place) + 1 for place in (each.definition.first, each.definition.start))

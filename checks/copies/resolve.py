@@ -34,13 +34,16 @@ class Resolver:
         self._index = index
         self._packages = index.settings.profile.packages
         self._paths = frozenset(index.paths)
-        self._named: dict[str, Mapping[str, tuple[Original, ...]]] = {}
+        self._copies: dict[str, Copies] = {}
+        self._named: dict[str, Mapping[str, list[int]]] = {}
         self._stems: dict[str, list[tuple[str, str]]] = {}
 
     def copies(self, path: str) -> Copies:
         """What is known of one file; one without markers is scanned only because a marker names it."""
-        facts = self._index.facts(MARKED, path)
-        return facts if facts.definitions else self._index.facts(ORIGINALS, path)
+        if path not in self._copies:
+            facts = self._index.facts(MARKED, path)
+            self._copies[path] = facts if facts.definitions else self._index.facts(ORIGINALS, path)
+        return self._copies[path]
 
     def module(self, dotted: str) -> tuple[str, int]:
         """The file that a dotted path leads to, and how many of its parts were needed; empty and 0 for none.
@@ -64,7 +67,11 @@ class Resolver:
     def find(self, dotted: str) -> tuple[Original, ...]:
         """Every definition of that name in exactly that scope, in the order of the file."""
         path, used = self.module(dotted)
-        return self.named(path).get(".".join(re.split(r"[./]", dotted)[used:]), ()) if path else ()
+        if not path:
+            return ()
+        numbers = self.named(path).get(".".join(re.split(r"[./]", dotted)[used:]), ())
+        facts = self.copies(path)
+        return tuple(Original(path, facts.definitions[number], facts.digests[number]) for number in numbers)
 
     def missing(self, dotted: str) -> Missing:
         """Why `find` finds nothing."""
@@ -79,13 +86,12 @@ class Resolver:
         nearest = _nearest_name(names, self.named(path))
         return Missing(f"there is no `{names[-1]}` in {where}", nearest and ".".join((*parts[:used], nearest)))
 
-    def named(self, path: str) -> Mapping[str, tuple[Original, ...]]:
-        """The definitions of one file by qualified name."""
+    def named(self, path: str) -> Mapping[str, list[int]]:
+        """The definitions of one file by qualified name, as their numbers in its facts."""
         if path not in self._named:
-            _, found, digests = self.copies(path)
-            by_name: dict[str, tuple[Original, ...]] = {}
-            for each, digest in zip(found, digests, strict=True):
-                by_name[each.name] = (*by_name.get(each.name, ()), Original(path, each, digest))
+            by_name: dict[str, list[int]] = {}
+            for number, each in enumerate(self.copies(path).definitions):
+                by_name.setdefault(each.name, []).append(number)
             self._named[path] = by_name
         return self._named[path]
 

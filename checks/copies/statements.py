@@ -41,6 +41,7 @@ _PART = re.compile(
 )
 _DOCSTRING = re.compile(rf"\s*({_STRING})\s*", re.DOTALL)
 _PROMPT = re.compile(r"^[ \t]*\.\.\.[ \t]?", re.MULTILINE)
+_IMPORT = re.compile(r"(?<=import )\(([^()]*)\)")
 _LAYOUT = re.compile(r",(?=\s*[)\]}])|\s+")
 
 
@@ -48,7 +49,7 @@ def _bare(statement: str) -> str:
     """A statement without white space, commas before closing brackets, and the joints of strings in a row."""
     indent = statement[: len(statement) - len(statement.lstrip(" \t"))]
     if docstring := _DOCSTRING.fullmatch(statement):
-        return indent + _LAYOUT.sub("", _PROMPT.sub("", docstring[1]))
+        return indent + _LAYOUT.sub("", _IMPORT.sub(r"\1", _PROMPT.sub("", docstring[1])))
     parts: list[str] = []
     string = False
     for part in _PART.finditer(statement, len(indent)):

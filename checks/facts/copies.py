@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_left
 from typing import Any, NamedTuple
 
 from checks.facts.python import Definition, definitions_in
@@ -51,7 +52,8 @@ def _marked(text: str) -> list[Any]:
 def _all(text: str) -> list[Any]:
     masked = mask(text)
     found = definitions_in(masked)
-    digests = [_digest(without_markers(text[each.first : each.end])) for each in found]
+    lines = [line.start() for line in _MARKER_LINE.finditer(text)] if "Copied from" in text else []
+    digests = [_digest(text, each.first, each.end, lines) for each in found]
     return [_markers(masked, found), found, digests]
 
 
@@ -73,8 +75,11 @@ _MENTIONS = (re.compile(r"opied[ \t]+[Ff]rom\b"), re.compile(r"OPIED[ \t]+FROM\b
 _BETWEEN = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)+")
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:20]
+def _digest(text: str, start: int, end: int, lines: list[int]) -> str:
+    """A hash of a definition without markers; `lines` are the places of those in the whole text."""
+    marked = bisect_left(lines, start) < bisect_left(lines, end)
+    content = without_markers(text[start:end]) if marked else text[start:end]
+    return hashlib.sha1(content.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:20]
 
 
 def _markers(masked: str, found: list[Definition]) -> list[Marker]:
