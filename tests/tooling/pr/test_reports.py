@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from html.parser import HTMLParser
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -43,7 +44,8 @@ GUARDED = example("</code>|`@octocat #1\x1b[31m\u202e\r\n::error::x%0A")
 
 
 def checklist_with(text: str) -> Checklist:
-    row = Evidence(text, path=text, line=3, commit="")
+    # A path is what the system makes of bytes, and any bytes can be one.
+    row = Evidence(text, path=os.fsdecode(text.encode("utf-8", "surrogatepass")), line=3)
     failed = Decision(Verdict.FAIL, "title/empty", "the title is empty", (row, Evidence(text)), "write one")
     return Checklist((failed, Decision(Verdict.PASS, "behind/near", "0 commits behind")), unfinished=False)
 

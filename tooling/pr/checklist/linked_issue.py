@@ -77,28 +77,28 @@ def references(body: str) -> References:
     return References(tuple(dict.fromkeys(closed)), tuple(dict.fromkeys(named)))
 
 
-def _without(pull: PullRequest, found: References) -> Decision:
-    """Decide where nothing is closed."""
-    mend = "write 'Fixes #' and the number into the description"
-    if signs := _signs(pull):
-        verdict = Verdict.FAIL if any(row.text.startswith(("branch", "commit")) for row in signs) else Verdict.WARN
-        message = "something says that there is an issue, and the description closes none"
-        return Decision(verdict, "linked-issue/hidden", message, signs, mend)
-    if found.mentioned:
-        evidence = tuple(Evidence(ref) for ref in found.mentioned)
-        message = "the description names issues or pull requests and says of none that it fixes it"
-        return Decision(Verdict.MANUAL, "linked-issue/mentioned", message, evidence, mend)
-    return Decision(Verdict.MANUAL, "linked-issue/none", "no issue is named; is there none?", mend=mend)
-
-
-def _signs(pull: PullRequest) -> tuple[Evidence, ...]:
-    """What says that there is an issue."""
+def signs(pull: PullRequest) -> tuple[Evidence, ...]:
+    """What says that there is an issue: the name of the branch, a commit that closes one, a label."""
     branch = pull.request.head_ref
-    signs = [Evidence(f"branch {branch}")] if _BRANCH.search(branch) else []
-    signs += (
+    found = [Evidence(f"branch {branch}")] if _BRANCH.search(branch) else []
+    found += (
         Evidence(f"commit says {hit[0]}", commit=commit.id)
         for commit in pull.changed_commits
         if len(commit.parents) < 2 and (hit := _CLOSES.search(commit.message))
     )
     labels = pull.option("linked-issue", "labels")
-    return (*signs, *(Evidence(f"label {label}") for label in pull.request.labels if label in labels))
+    return (*found, *(Evidence(f"label {label}") for label in pull.request.labels if label in labels))
+
+
+def _without(pull: PullRequest, found: References) -> Decision:
+    """Decide where nothing is closed."""
+    mend = "write 'Fixes #' and the number into the description"
+    if hints := signs(pull):
+        verdict = Verdict.FAIL if any(row.text.startswith(("branch", "commit")) for row in hints) else Verdict.WARN
+        message = "something says that there is an issue, and the description closes none"
+        return Decision(verdict, "linked-issue/hidden", message, hints, mend)
+    if found.mentioned:
+        evidence = tuple(Evidence(ref) for ref in found.mentioned)
+        message = "the description names issues or pull requests and says of none that it fixes it"
+        return Decision(Verdict.MANUAL, "linked-issue/mentioned", message, evidence, mend)
+    return Decision(Verdict.MANUAL, "linked-issue/none", "no issue is named; is there none?", mend=mend)

@@ -19,7 +19,7 @@ CODES = {
     "tested": "All that is new and public is tested.",
     "none": "The branch adds nothing public.",
 }
-BOX = "New features have new tests, which fail without this change."
+BOX = "New features have new tests, which fail without this change, and whose names say what is promised."
 ALIASES = ("Did you write any new necessary tests?",)
 OPTIONS: dict[str, object] = {}
 READS = "change"

@@ -23,7 +23,7 @@ CODES = {
     "partial": "Only some of the tests were run on this tree.",
     "not-run": "No run is recorded for this tree.",
 }
-BOX = "The tests pass: `nox` is green, or `mergeready tests` has recorded a run of this very tree."
+BOX = "`nox` passes here: quality, repo-consistency and tests."
 ALIASES = ()
 OPTIONS: dict[str, object] = {"ignore": ()}
 READS = "runs"
