@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from checks.errors import CheckError
 from checks.text import decode
 
 if TYPE_CHECKING:
@@ -29,11 +31,23 @@ def extract_all(
             yield path, [_as_json(extractor, content) for extractor in extractors]
         return
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
     chunks = [paths[start : start + _CHUNK] for start in range(0, len(paths), _CHUNK)]
-    with ProcessPoolExecutor(max_workers=jobs) as pool:
+    pool = ProcessPoolExecutor(max_workers=jobs, initializer=_leave_interrupts)
+    try:
         for found in pool.map(_extract_chunk, *zip(*((folder, chunk, extractors) for chunk in chunks), strict=True)):
             yield from found
+    except BrokenProcessPool as error:
+        hint = "where memory is short, use fewer with --jobs"
+        raise CheckError("a process that reads files was ended from outside", hint=hint, environment=True) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C reaches every process of the terminal; the one that started us says what is to be said."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _extract_chunk(folder: str, paths: Sequence[str], extractors: Sequence[Extractor[Any]]) -> list[Extracted]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from checks.text import visible
+from checks.text import visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,10 +40,14 @@ class Console:
         self._write(self._err, text, style)
 
     def error(self, message: str, hint: str = "") -> None:
-        """Say what went wrong and what to do about it."""
-        self.note(f"error: {message}", "red")
+        """Say what went wrong and what to do about it, in one line each, whatever names are in them."""
+        self.note(visible_line(f"error: {message}"), "red")
         if hint:
-            self.note(f"hint: {hint}")
+            self.note(visible_line(f"hint: {hint}"))
+
+    def flush(self) -> None:
+        """Hand over what was written so far; OSError where nobody takes it."""
+        self._out.flush()
 
     @property
     def colourful(self) -> bool:

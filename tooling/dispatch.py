@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -35,6 +36,25 @@ def dispatch(arguments: Sequence[str]) -> int:
     """Parse the arguments, run the command, return the exit code."""
     console = Console()
     try:
+        code = _run(arguments, console)
+        console.flush()
+        return code
+    except KeyboardInterrupt:
+        console.note("interrupted")
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        _silence_output()  # whoever read it has stopped
+        return Exit.DONE
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO):
+            raise
+        _silence_output()
+        console.error(f"cannot write: {error.strerror}")
+        return Exit.ENVIRONMENT
+
+
+def _run(arguments: Sequence[str], console: Console) -> int:
+    try:
         command, options = _parse(arguments)
         return command.run(options, console)
     except SystemExit as end:  # argparse has printed the help or the version
@@ -45,13 +65,11 @@ def dispatch(arguments: Sequence[str]) -> int:
     except CheckError as error:
         console.error(str(error), error.hint)
         return Exit.ENVIRONMENT if error.environment else Exit.USAGE
-    except KeyboardInterrupt:
-        console.note("interrupted")
-        return Exit.INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has stopped; give Python nothing more to flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.DONE
+
+
+def _silence_output() -> None:
+    """Send what is still in the buffer nowhere, so that Python does not fail at its own end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def load_command(name: str) -> Command:

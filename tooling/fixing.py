@@ -18,10 +18,12 @@ from tooling.console import Console
 View = Callable[..., Outcome]
 
 
-def fix_checkout(checkout: Checkout, judge: View, console: Console, *, write: bool, show: bool) -> Outcome:
+def fix_checkout(
+    checkout: Checkout, judge: View, console: Console, *, write: bool, show: Callable[[str, str], None] | None = None
+) -> Outcome:
     """Fix all that can be fixed until nothing more changes; return the outcome of the tree that this makes.
 
-    With `show` the changes go to the terminal as a diff and the outcome is that of the tree as it is.
+    With `show` the changes are handed to it as a diff, and the outcome is that of the tree as it is.
     """
     tree = checkout.tree()
     outcomes: list[Outcome] = []
@@ -34,19 +36,26 @@ def fix_checkout(checkout: Checkout, judge: View, console: Console, *, write: bo
     if show:
         for change in fixed.changes:
             for text, style in diff(change):
-                console.print(text, style)
+                show(text, style)
         return outcomes[0]
     return outcomes[-1] if fixed.settled else outcomes[0]
 
 
 def diff(change: Change) -> Iterator[tuple[str, str]]:
     """A unified diff of one change, line by line with a style."""
-    before = decode(change.before or b"").splitlines()
-    after = decode(change.after or b"").splitlines()
     old = "/dev/null" if change.before is None else f"a/{change.path}"
     new = "/dev/null" if change.after is None else f"b/{change.path}"
-    for line in difflib.unified_diff(before, after, visible_line(old), visible_line(new), lineterm=""):
+    before, after = _lines(change.before), _lines(change.after)
+    for text in difflib.unified_diff(before, after, visible_line(old), visible_line(new), lineterm=""):
+        line = text.removesuffix("\n")
         yield line, {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
+        if line is text and line.startswith(("+", "-", " ")) and not line.startswith(("+++ ", "--- ")):
+            yield "\\ No newline at end of file", "dim"
+
+
+def _lines(content: bytes | None) -> list[str]:
+    *lines, rest = decode(content or b"").split("\n")
+    return [*(f"{line}\n" for line in lines), *([rest] if rest else [])]
 
 
 def _judged(judge: View, tree: Tree, started: Started, outcomes: list[Outcome]) -> tuple[Finding, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from checks.reports import github, human
 from checks.run import Outcome
@@ -29,14 +30,33 @@ def write_report(outcome: Outcome, style: str, output: str | None, console: Cons
 
 
 def write_file(text: str, path: str) -> None:
-    """Write text to a file, whole or not at all; UserError where that fails."""
+    """Write text to a file, whole or not at all; UserError where that fails.
+
+    A link is followed, and what is no file (`/dev/stdout`, a pipe) is written into and never replaced.
+    """
+    whole = text if text.endswith("\n") else f"{text}\n"
     try:
-        temporary = f"{path}.{os.getpid()}.tmp"
-        with open(temporary, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text if text.endswith("\n") else f"{text}\n")
-        os.replace(temporary, path)
+        if os.path.exists(path) and not os.path.isfile(path):
+            _write(whole, path)
+        else:
+            _replace(whole, os.path.realpath(path))
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}", exit=Exit.ENVIRONMENT) from error
+
+
+def _replace(text: str, path: str) -> None:
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        _write(text, temporary)
+        os.replace(temporary, path)
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
+
+
+def _write(text: str, path: str) -> None:
+    with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        file.write(text)
 
 
 def _text(outcome: Outcome, style: str) -> str:

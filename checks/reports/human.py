@@ -18,9 +18,9 @@ def lines(outcome: Outcome) -> Iterator[Line]:
     for found in outcome.findings:
         yield from finding(found)
     for note in outcome.notes:
-        yield f"note: {note}", "dim"
+        yield f"note: {visible_line(note)}", "dim"
     for row in outcome.stale:
-        yield f"note: the baseline accepts {row.code} in {visible_line(row.path)}, which is no longer found", "dim"
+        yield visible_line(f"note: the baseline accepts {row.code} in {row.path}, which is no longer found"), "dim"
     yield summary(outcome), "bold red" if outcome.findings else "bold green"
 
 

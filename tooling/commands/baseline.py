@@ -16,7 +16,10 @@ from fnmatch import fnmatchcase
 from checks import baseline
 from checks.baseline import Acceptance
 from checks.edits import Change
+from checks.errors import CheckError
 from checks.run import Judge, Outcome
+from checks.settings import RULE_NAMES
+from checks.text import decode, visible_line
 from checks.tree import Tree
 from checks.write import write_changes
 from tooling.checkout import add_options, open_checkout
@@ -41,15 +44,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with console.progress("checking") as started:
         outcome = Judge(checkout.cache(), rule_chooser(options.rules, (), ()), jobs=checkout.jobs)(tree, started)
     path = outcome.settings.baseline
-    before = baseline.parse(_text(tree, path), path)
+    old = _content(tree, path)
+    before = baseline.parse(decode(old or b""), path)
     added, dropped = _plan(outcome, options)
     after = {*before, *added} - {*dropped}
     for row in added:
-        console.print(f"+ {row.code} {row.path}: {row.message}", "green")
+        console.print(visible_line(f"+ {row.code} {row.path}: {row.message}"), "green")
     for row in dropped:
-        console.print(f"- {row.code} {row.path}: {row.message}", "red")
+        console.print(visible_line(f"- {row.code} {row.path}: {row.message}"), "red")
     if not options.dry_run and (added or dropped):
-        old = tree.read(path) if path in tree.keys else None
         write_changes(checkout.root, [Change(path, old, baseline.render(after).encode())])
     verb = "would hold" if options.dry_run else "holds"
     console.print(f"{path} {verb} {len(after)} acceptances ({len(added)} new, {len(dropped)} dropped)")
@@ -60,7 +63,7 @@ def _plan(outcome: Outcome, options: argparse.Namespace) -> tuple[tuple[Acceptan
     """What to add and what to drop."""
     if options.action == "prune":
         return (), tuple(row for row in outcome.stale if _chosen(row.path, options))
-    found = [found for found in outcome.findings if not found.rule.startswith(("run", "suppression"))]
+    found = [found for found in outcome.findings if found.rule in RULE_NAMES]
     return tuple(sorted({baseline.acceptance(f) for f in found if _chosen(f.path, options)})), ()
 
 
@@ -68,5 +71,8 @@ def _chosen(path: str, options: argparse.Namespace) -> bool:
     return not options.path or any(fnmatchcase(path, pattern) for pattern in options.path)
 
 
-def _text(tree: Tree, path: str) -> str:
-    return tree.read(path).decode("utf-8", "replace") if path in tree.keys else ""
+def _content(tree: Tree, path: str) -> bytes | None:
+    try:
+        return tree.read(path) if path in tree.keys else None
+    except OSError as error:
+        raise CheckError(f"cannot read {path}: {error.strerror}", environment=True) from error

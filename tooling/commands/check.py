@@ -71,7 +71,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         from tooling.fixing import fix_checkout
 
         view = _changed_view(checkout, judge, options) if options.changed else judge
-        outcome = fix_checkout(checkout, view, console, write=options.fix, show=options.diff)
+        # Beside a report that a program reads, the diff goes where people look.
+        say = console.print if options.format == "human" else console.note
+        outcome = fix_checkout(checkout, view, console, write=options.fix, show=say if options.diff else None)
     else:
         view = _changed_view(checkout, judge, options) if options.changed else judge
         with console.progress("checking") as started:

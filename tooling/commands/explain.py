@@ -9,7 +9,10 @@ Examples:
 from __future__ import annotations
 
 import argparse
+import glob
 import os
+import re
+import shlex
 from collections.abc import Iterator
 from difflib import get_close_matches
 
@@ -17,6 +20,7 @@ from checks.model import Finding
 from checks.reports import human, pages
 from checks.run import Judge, Outcome, codes
 from checks.settings import RULE_NAMES
+from checks.text import visible_line
 from tooling.checkout import Checkout, add_options, open_checkout
 from tooling.choice import rule_chooser
 from tooling.console import Console
@@ -33,8 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Print the explanation."""
-    path, _, line = options.what.rpartition(":")
-    lines = _about_line(path, int(line), options) if path and line.isdecimal() else _about_name(options.what)
+    place = re.fullmatch(r"(.+):([0-9]{1,9})", options.what, re.DOTALL)
+    lines = _about_line(place[1], int(place[2]), options) if place else _about_name(options.what)
     for text, style in lines:
         console.print(text, style)
     return Exit.DONE
@@ -57,27 +61,26 @@ def _about_name(what: str) -> Iterator[Line]:
 
 def _about_line(path: str, line: int, options: argparse.Namespace) -> Iterator[Line]:
     checkout = open_checkout(options)
-    relative = _relative(path, checkout)
-    judge = Judge(checkout.cache(), rule_chooser((), (), ()), jobs=checkout.jobs)
     tree = checkout.tree()
-    if relative not in tree.keys:
+    relative = next((name for name in _names(path, checkout) if name in tree.keys), "")
+    if not relative:
         raise UserError(f"{path} is not a file that is looked at", hint="name it relative to here or to the root")
-    outcome = judge(tree)
-    here = [found for found in _all(outcome) if found.path == relative and line in (found.line, *found.anchors)]
-    if not here:
-        near = sorted(abs(found.line - line) for found in _all(outcome) if found.path == relative)
-        yield f"no rule finds anything at {relative}:{line}", "green"
-        if near:
-            nearest = next(f for f in _all(outcome) if f.path == relative and abs(f.line - line) == near[0])
-            yield f"the nearest finding of this file is at line {nearest.line}: {nearest.code}", ""
-    for found in here:
+    outcome = Judge(checkout.cache(), rule_chooser((), (), ()), jobs=checkout.jobs)(tree)
+    found_here = [found for found in _all(outcome) if found.path == relative]
+    at_line = [found for found in found_here if line in (found.line, *found.anchors)]
+    if not at_line:
+        yield f"no rule finds anything at {visible_line(relative)}:{line}", "green"
+    if found_here and not at_line:
+        nearest = min(found_here, key=lambda found: abs(found.line - line))
+        yield f"the nearest finding of this file is at line {nearest.line}: {nearest.code}", ""
+    for found in at_line:
         yield from _about_finding(found, outcome)
 
 
 def _about_finding(found: Finding, outcome: Outcome) -> Iterator[Line]:
     yield from human.finding(found)
     if found.source:
-        yield f"    compared with {found.source[0]}:{found.source[1]}", ""
+        yield f"    compared with {visible_line(found.source[0])}:{found.source[1]}", ""
     for text in found.detail.split("\n") if found.detail else ():
         yield f"    {text}", {"+": "green", "-": "red", "@": "cyan"}.get(text[:1], "")
     yield f"    {codes()[found.code]}", ""
@@ -93,16 +96,20 @@ def _about_finding(found: Finding, outcome: Outcome) -> Iterator[Line]:
 def _ways_out(found: Finding) -> Iterator[Line]:
     if found.edits:
         yield f"to mend it:      mergeready check {found.rule} --fix   (--diff shows it first)", ""
+    if found.rule not in RULE_NAMES:
+        return
     comment = f"<!-- mergeready: skip[{found.rule}] why -->" if found.path.endswith((".md", ".mdx")) else ""
     yield f"to suppress it:  {comment or f'# mergeready: skip[{found.rule}] why'}   on that line or above it", ""
-    yield f"to accept it:    mergeready baseline accept {found.rule} --path {found.path}", ""
+    # Whoever named the file may have thought of those who copy this line into a shell.
+    pattern = shlex.quote(visible_line(glob.escape(found.path)))
+    yield f"to accept it:    mergeready baseline accept {found.rule} --path {pattern}", ""
 
 
 def _all(outcome: Outcome) -> tuple[Finding, ...]:
     return (*outcome.findings, *outcome.silenced, *outcome.accepted)
 
 
-def _relative(path: str, checkout: Checkout) -> str:
-    """A path as the tree names it, given from here or from the root."""
-    from_here = os.path.relpath(os.path.abspath(path), checkout.root).replace(os.sep, "/")
-    return from_here if not from_here.startswith("../") else path.replace(os.sep, "/")
+def _names(path: str, checkout: Checkout) -> tuple[str, str]:
+    """What the tree may call a path: one given from here, or from the root."""
+    from_here = os.path.relpath(os.path.abspath(path), checkout.root)
+    return from_here.replace(os.sep, "/"), os.path.normpath(path).replace(os.sep, "/")

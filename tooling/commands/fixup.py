@@ -54,7 +54,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     # What the tools have written is looked at anew.
     checkout = checkout._replace(listing=None)
     judge = Judge(checkout.cache(), rule_chooser((), (), ()), jobs=checkout.jobs)
-    outcome = fix_checkout(checkout, changed_judge(checkout, judge, commit), console, write=True, show=False)
+    outcome = fix_checkout(checkout, changed_judge(checkout, judge, commit), console, write=True)
     for text, style in human.lines(outcome):
         console.print(text, style)
     return Exit.DONE if content and not outcome.findings else Exit.FINDINGS
