@@ -109,7 +109,7 @@ def docs(session: nox.Session) -> None:
     before = page.read_text(encoding="utf-8") if page.is_file() else ""
     session.run("mergeready", "rules", "--format", "markdown", "--output", str(page))
     session.run("towncrier", "build", "--draft", "--version", "next", silent=True)
-    session.run("zensical", "build", "--strict", "--clean", *session.posargs)
+    session.run("properdocs", "build", "--strict", "--clean", *session.posargs)
     if before != page.read_text(encoding="utf-8"):
         session.error("docs/rules.md was stale: it is written anew, commit it")
 
