@@ -73,7 +73,7 @@ def _extract(text: str) -> Any:
 
 
 def _is_dynamic(text: str) -> bool:
-    return any(sign in text for sign in _DYNAMIC)
+    return any(sign in text for sign in _DYNAMIC) or text.startswith("def __getattr__(")
 
 
 def _module_scope(tree: ast.Module) -> Iterator[ast.AST]:

@@ -55,7 +55,7 @@ def _extract(text: str) -> Any:
     found = [(start, _OBJECT.match(lines[start])) for start in starts]
     objects = [(start, match) for start, match in found if match is not None]
     first = objects[0][0] if objects else len(lines)
-    ends = [*starts[1:], len(lines)]
+    ends = [*starts[1:], len(lines)] if starts else []
     shapes: dict[str, int] = {}
     rows = []
     for (start, match), end in zip(found, ends, strict=True):
