@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from checks.facts.comments import MARKDOWN, OTHERS, PYTHON
 from checks.index import Index
 from checks.model import Finding, Findings
 
@@ -20,11 +19,6 @@ CODES = {
     "unused": "A suppression comment silences nothing.",
     "unknown": "A suppression comment names a rule or code that does not exist.",
     "no-reason": "A suppression comment does not say why.",
-}
-_KINDS = {
-    (".py", ".pyi"): PYTHON,
-    (".md", ".mdx"): MARKDOWN,
-    (".yml", ".yaml", ".toml", ".txt", ".cfg", ".ini"): OTHERS,
 }
 
 
@@ -46,8 +40,10 @@ class Suppression(NamedTuple):
 
 def collect(index: Index) -> Findings:
     """Every suppression comment of a tree, as findings that `of_finding` reads back, so that they can be cached."""
+    from checks.facts.comments import KINDS
+
     count = 0
-    for suffixes, comments in _KINDS.items():
+    for suffixes, comments in KINDS.items():
         paths = index.files(*suffixes)
         index.prefetch(paths, comments)
         for path in paths:

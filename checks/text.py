@@ -6,12 +6,13 @@ import codecs
 import re
 from functools import cache
 
-_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_BLANK_OR_COMMENT = re.compile(rb"^[ \t\f]*(?:#|$)")
+# Patterns are compiled where they are first needed: a warm run on a clean tree needs none.
+_COOKIE = rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)"
+_BLANK_OR_COMMENT = rb"^[ \t\f]*(?:#|$)"
 _ASCII = bytes(range(128)) + b"\x1b"  # an escape at the end trips codecs that keep a state
 # C0 and C1 controls but tab and new line, line and paragraph separators, bidirectional controls, surrogates.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-_LINE_END = re.compile(rb"\r\n|\n|\r")
+_UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+_LINE_END = rb"\r\n|\n|\r"
 
 
 def decode(content: bytes) -> str:
@@ -35,10 +36,10 @@ def encoding_of(content: bytes) -> str:
     """
     if content.startswith(codecs.BOM_UTF8) or b"coding" not in content[:400]:
         return "utf-8"
-    for line in _LINE_END.split(content[:400], 2)[:2]:
-        if cookie := _COOKIE.match(line):
+    for line in re.split(_LINE_END, content[:400], maxsplit=2)[:2]:
+        if cookie := re.match(_COOKIE, line):
             return _fit(cookie[1].decode("ascii", "replace"))
-        if not _BLANK_OR_COMMENT.match(line):
+        if not re.match(_BLANK_OR_COMMENT, line):
             return "utf-8"
     return "utf-8"
 
@@ -61,7 +62,7 @@ def split_lines(content: bytes) -> list[bytes]:
     [b'a\r\n', b'b\r', b'c']
     """
     lines, start = [], 0
-    for end in _LINE_END.finditer(content):
+    for end in re.finditer(_LINE_END, content):
         lines.append(content[start : end.end()])
         start = end.end()
     return [*lines, content[start:]] if start < len(content) else lines
@@ -87,7 +88,9 @@ def visible(text: str) -> str:
     >>> print(visible("a\x1b[31m\u202eb\udcff"))
     a\x1b[31m\u202eb\udcff
     """
-    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    if text.isprintable():
+        return text
+    return re.sub(_UNSAFE, lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def visible_line(text: str) -> str:

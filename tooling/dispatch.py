@@ -99,6 +99,7 @@ def whole_parser() -> argparse.ArgumentParser:
     """The parser of every command and all their options: for the help and for completion in the shell."""
     parser = _Parser(
         prog="mergeready",
+        formatter_class=_Help,
         description="Take a branch of a model library from 'it works on my machine' to 'a maintainer can merge it'.",
         epilog="mergeready COMMAND --help tells more of a command.",
     )
@@ -115,14 +116,29 @@ def _texts(command: Command) -> _Texts:
     return {
         "description": text.strip(),
         "epilog": f"examples:\n{examples.rstrip()}" if examples else None,
-        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "formatter_class": _Help,
     }
 
 
 class _Texts(TypedDict):
     description: str
     epilog: str | None
-    formatter_class: type[argparse.HelpFormatter]
+    formatter_class: type[_Help]
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help that is as wide as the terminal; argparse would import all of shutil to ask, for every option."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_width() - 2)
+
+
+def _width() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    try:
+        return int(columns) if columns.isdecimal() and int(columns) else os.get_terminal_size().columns
+    except OSError:
+        return 80
 
 
 class _Parser(argparse.ArgumentParser):

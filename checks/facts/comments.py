@@ -89,3 +89,10 @@ def _load(found: list[Any]) -> Comments:
 PYTHON: Extractor[Comments] = Extractor("suppressions-python", _in_python, _load)
 MARKDOWN: Extractor[Comments] = Extractor("suppressions-markdown", _in_markdown, _load)
 OTHERS: Extractor[Comments] = Extractor("suppressions", _elsewhere, _load)
+
+KINDS = {
+    (".py", ".pyi"): PYTHON,
+    (".md", ".mdx"): MARKDOWN,
+    (".yml", ".yaml", ".toml", ".txt", ".cfg", ".ini"): OTHERS,
+}
+"""The files in which a comment counts, by their suffixes, and what finds comments in them."""
