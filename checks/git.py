@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import time
 from typing import NamedTuple
@@ -101,7 +100,9 @@ def find_repository(start: str) -> Repository:
 
 def _no_repository(start: str, said: str) -> CheckError:
     if "dubious ownership" in said:
-        hint = f"if you trust it: git config --global --add safe.directory {shlex.quote(start)}"
+        from shlex import quote
+
+        hint = f"if you trust it: git config --global --add safe.directory {quote(start)}"
         return CheckError("git does not trust this folder: somebody else owns it", hint=hint, environment=True)
     if "must be run in a work tree" in said:
         return CheckError("this is a bare repository: it has no files to look at", environment=True)
