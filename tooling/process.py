@@ -26,9 +26,11 @@ class SilentError(Exception):
 
 
 class Started:
-    """A process that runs while we do something else; `finish` waits for it."""
+    """A process that runs while we do something else; `finish` waits for it. It holds the open files `hold` too."""
 
-    def __init__(self, argv: Sequence[str], *, env: Mapping[str, str], stdin: bytes = b"") -> None:
+    def __init__(
+        self, argv: Sequence[str], *, env: Mapping[str, str], stdin: bytes = b"", hold: Sequence[int] = ()
+    ) -> None:
         self._stdin = stdin
         try:
             self._process = subprocess.Popen(
@@ -37,6 +39,7 @@ class Started:
                 stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                pass_fds=hold,
             )
         except FileNotFoundError as error:
             raise UserError(
@@ -56,9 +59,16 @@ class Started:
         return Done(self._process.returncode, out, err)
 
 
-def run(argv: Sequence[str], *, env: Mapping[str, str], stdin: bytes = b"", timeout: float | None = None) -> Done:
+def run(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    stdin: bytes = b"",
+    hold: Sequence[int] = (),
+    timeout: float | None = None,
+) -> Done:
     """Run to the end; SilentError where that takes longer than `timeout` seconds."""
-    return Started(argv, env=env, stdin=stdin).finish(timeout)
+    return Started(argv, env=env, stdin=stdin, hold=hold).finish(timeout)
 
 
 def run_while_it_speaks(argv: Sequence[str], *, env: Mapping[str, str], silence: float) -> Done:

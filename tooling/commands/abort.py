@@ -32,8 +32,8 @@ def run(options: Namespace, console: Console) -> int:
 
 def _abort(tell: Tell) -> Outcome:
     repo = read_repo()
-    with journal.only_one(repo, "abort"):
-        git = Git(repo.root)
+    with journal.only_one(repo, "abort") as lock:
+        git = Git(repo.root, lock=lock)
         entry = settle(repo, git)
         if entry is None:
             return nothing_open(repo, "abort")

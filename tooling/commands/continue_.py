@@ -25,6 +25,7 @@ from tooling.git.report import Tell, add_options, report
 from tooling.git.resume import nothing_open, resume, settle
 from tooling.git.squashed import continue_squash
 from tooling.git.state import Repo
+from tooling.git.synced import continue_sync
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -40,13 +41,15 @@ def run(options: Namespace, console: Console) -> int:
 def go_on(command: Literal["continue", "skip"], tell: Tell) -> Outcome:
     """Go on with the run that is open in this worktree."""
     repo = read_repo()
-    with journal.only_one(repo, command):
-        git = Git(repo.root)
+    with journal.only_one(repo, command) as lock:
+        git = Git(repo.root, lock=lock)
         entry = settle(repo, git)
         if entry is None:
             return nothing_open(repo, command)
         if entry.squash:
             return continue_squash(repo, git, entry, tell)
+        if entry.command == "sync":
+            return continue_sync(repo, git, entry, tell)
         return resume(Way(repo, git, lambda now, step: _push(repo, git, now, step)), entry, command, tell)
 
 

@@ -13,20 +13,16 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from tooling.console import Console
-from tooling.errors import Exit
 from tooling.git import journal
 from tooling.git.command import Git
 from tooling.git.outcome import Outcome, planned
-from tooling.git.plan import Next
 from tooling.git.push import Allowed, plan_push
-from tooling.git.pushing import Sent, push_branch, read_pushing
+from tooling.git.pushing import push_branch, read_pushing, sent_outcome
 from tooling.git.read import read_repo
 from tooling.git.rebase import check_idle, check_on_branch
 from tooling.git.remotes import find_roles
 from tooling.git.replay import tracking_ref
 from tooling.git.report import Tell, add_options, report
-from tooling.git.state import Repo
-from tooling.git.text import shown
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -44,8 +40,8 @@ def run(options: Namespace, console: Console) -> int:
 
 def _push(options: Namespace, tell: Tell) -> Outcome:
     repo = read_repo()
-    with journal.only_one(repo, "push"):
-        git, roles = Git(repo.root), find_roles(repo)
+    with journal.only_one(repo, "push") as lock:
+        git, roles = Git(repo.root, lock=lock), find_roles(repo)
         check_idle(repo)
         check_on_branch(repo)
         seen = repo.refs.get(tracking_ref(roles.fork.name, repo.head.branch), "") if roles.fork else ""
@@ -56,20 +52,8 @@ def _push(options: Namespace, tell: Tell) -> Outcome:
         if options.dry_run or not plan.steps:
             return planned(plan)
         tell(plan.summary)
-        return _outcome(repo, push_branch(repo, git, pushing, allowed))
-
-
-def _outcome(repo: Repo, sent: Sent) -> Outcome:
-    name = shown(repo.head.branch)
-    if sent.pushed is None:
-        return Outcome(
-            "push",
-            "remote refused",
-            Exit.REMOTE_REFUSED,
-            f"{name} was not pushed: {sent.message.partition(chr(10))[0]}",
-            tuple(sent.message.split("\n")[1:]),
-            next=(Next("look at what is there", ("git", "fetch", "origin")),) if sent.code == "stale" else (),
-            items=({"code": sent.code},),
-        )
-    summary = f"{name} is on {shown(sent.pushed.remote)}"
-    return Outcome("push", "done", Exit.DONE, summary, pushed=(sent.pushed,))
+        entry = journal.write(repo, journal.begin(repo, plan))
+        sent = push_branch(repo, git, pushing, allowed)
+        closed = entry._replace(state="finished" if sent.pushed else "abandoned", done=1)
+        journal.write(repo, closed._replace(pushed=(sent.pushed,) if sent.pushed else ()))
+        return sent_outcome(repo.head.branch, sent)

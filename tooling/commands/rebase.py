@@ -16,7 +16,7 @@ from argparse import ArgumentParser, Namespace
 from typing import NamedTuple
 
 from tooling.console import Console
-from tooling.git import edits, journal
+from tooling.git import edits, journal, worktree
 from tooling.git.command import Git
 from tooling.git.execute import Way, execute
 from tooling.git.fetch import ask_remote, fetch, prefetch
@@ -65,9 +65,10 @@ def run(options: Namespace, console: Console) -> int:
 
 def _rebase(options: Namespace, tell: Tell) -> Outcome:
     repo = read_repo()
-    with journal.only_one(repo, "rebase"):
-        git, roles = Git(repo.root), find_roles(repo)
+    with journal.only_one(repo, "rebase") as lock:
+        git, roles = Git(repo.root, lock=lock), find_roles(repo)
         check_unfinished(repo)
+        worktree.sweep(repo, git)
         check_state(repo)
         target = _target(repo, git, roles, options.onto, tell)
         tell("comparing")

@@ -21,7 +21,7 @@ from tooling.commands.rebase import check_unfinished
 from tooling.commands.refs_check import style_of
 from tooling.console import Console
 from tooling.errors import Exit
-from tooling.git import journal
+from tooling.git import journal, worktree
 from tooling.git.command import Git
 from tooling.git.draft import Asked, write_draft
 from tooling.git.execute import Way, execute
@@ -62,9 +62,10 @@ def run(options: Namespace, console: Console) -> int:
 
 def _sync(options: Namespace, tell: Tell) -> Outcome:
     repo = read_repo()
-    with journal.only_one(repo, "sync"):
-        git, roles = Git(repo.root), find_roles_for_sync(find_roles(repo))
+    with journal.only_one(repo, "sync") as lock:
+        git, roles = Git(repo.root, lock=lock), find_roles_for_sync(find_roles(repo))
         check_unfinished(repo)
+        worktree.sweep(repo, git)
         check_idle(repo)
         if repo.shallow:
             unshallow = Next("fetch the rest of the history", ("git", "fetch", "--unshallow"))

@@ -43,8 +43,8 @@ def run(options: Namespace, console: Console) -> int:
 
 def _undo(options: Namespace, tell: Tell) -> Outcome:
     repo = read_repo()
-    with journal.only_one(repo, "undo"):
-        git = Git(repo.root)
+    with journal.only_one(repo, "undo") as lock:
+        git = Git(repo.root, lock=lock)
         settle(repo, git)
         entries = [entry for entry in journal.entries(repo) if entry.state not in ("undone", "abandoned")]
         if options.list:

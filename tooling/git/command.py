@@ -29,11 +29,15 @@ QUIET = ("core.hooksPath=/dev/null", "rerere.enabled=false", "commit.gpgSign=fal
 
 
 class Git(NamedTuple):
-    """Git in one folder. `extra` are pins and `env` variables beyond those that every command gets."""
+    """Git in one folder. `extra` are pins and `env` variables beyond those that every command gets.
+
+    `lock` is our own lock: a command that outlives us keeps holding it, so that nobody starts beside it.
+    """
 
     folder: str
     extra: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
+    lock: tuple[int, ...] = ()
 
     def argv(self, *arguments: str) -> list[str]:
         """The whole command line."""
@@ -46,7 +50,7 @@ class Git(NamedTuple):
 
     def attempt(self, *arguments: str, stdin: bytes = b"", timeout: float | None = None) -> Done:
         """Run a command and take it as it ends."""
-        return run(self.argv(*arguments), env=self._environment(), stdin=stdin, timeout=timeout)
+        return run(self.argv(*arguments), env=self._environment(), stdin=stdin, hold=self.lock, timeout=timeout)
 
     def ask(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """What a command prints; UserError with git's own words where it fails."""

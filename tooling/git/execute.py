@@ -77,9 +77,14 @@ def _run(way: Way, entry: Entry, step: Step) -> Ended:
         return way.push(entry, step)
     else:
         done = _patient(way.git, step.argv)
-        if done.status:
+        if done.status and not _is_done(way.git, step):
             return Ended(entry, Stop("failed", last_words(done)))
     return Ended(entry)
+
+
+def _is_done(git: Git, step: Step) -> bool:
+    """Whether a ref is where the step moves it: an earlier try got that far."""
+    return step.action == "move" and git.line("rev-parse", "--verify", "--quiet", step.argv[1]) == step.argv[2]
 
 
 def _put_back(way: Way, entry: Entry) -> Ended:

@@ -109,15 +109,29 @@ def write(repo: Repo, entry: Entry) -> Entry:
 
 def entries(repo: Repo) -> tuple[Entry, ...]:
     """All entries of this worktree, newest first; files that hold no entry are passed over."""
-    found = []
+    return tuple(entry for entry in _all_entries(repo) if entry.worktree == repo.git_dir)
+
+
+def worktrees(repo: Repo) -> Path:
+    """Where we keep worktrees of our own."""
+    return folder(repo).parent / "worktrees"
+
+
+def stray_worktrees(repo: Repo) -> list[Path]:
+    """Worktrees of ours that a run has left behind when it was killed: no open entry waits for them."""
+    there = list(worktrees(repo).iterdir()) if worktrees(repo).is_dir() else []
+    wanted = (
+        {entry.squash[0] for entry in _all_entries(repo) if entry.state in OPEN and entry.squash} if there else set()
+    )
+    return [path for path in there if str(path) not in wanted]
+
+
+def _all_entries(repo: Repo) -> Iterator[Entry]:
     for place in sorted(folder(repo).glob("*/entry.json"), reverse=True):
         try:
-            entry = _entry(json.loads(place.read_bytes()))
+            yield _entry(json.loads(place.read_bytes()))
         except (OSError, ValueError, TypeError, KeyError):  # a file that somebody else put there, or half removed
             continue
-        if entry.worktree == repo.git_dir:
-            found.append(entry)
-    return tuple(found)
 
 
 def open_entry(repo: Repo) -> Entry | None:
@@ -144,8 +158,11 @@ def busy(repo: Repo) -> str:
 
 
 @contextmanager
-def only_one(repo: Repo, command: str) -> Iterator[None]:
-    """Hold the lock of this repository; RefusedError where another run of ours holds it. It ends with the process."""
+def only_one(repo: Repo, command: str) -> Iterator[tuple[int]]:
+    """Hold the lock of this repository; RefusedError where another run of ours holds it. It ends with the process.
+
+    Yields the lock, for what we start and should hold it too.
+    """
     import fcntl
 
     place = folder(repo).parent
@@ -163,7 +180,7 @@ def only_one(repo: Repo, command: str) -> Iterator[None]:
         file.truncate(0)
         file.write(f"mergeready {command}, process {os.getpid()}\n")
         file.flush()
-        yield
+        yield (file.fileno(),)
 
 
 def _entry(fields: dict[str, Any]) -> Entry:

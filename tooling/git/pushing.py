@@ -10,6 +10,7 @@ from tooling.git.command import Git, text
 from tooling.git.execute import Ended, Stop
 from tooling.git.fetch import ask_remote, patience, unreachable
 from tooling.git.journal import Entry
+from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, Pushed, RefusedError, Step
 from tooling.git.push import Allowed, Pushing, moved_meanwhile, plan_push, push_step, refusal
 from tooling.git.remotes import Roles
@@ -92,9 +93,31 @@ def is_ancestor(git: Git, old: str, new: str) -> bool:
     return git.attempt("merge-base", "--is-ancestor", old, new).status == 0
 
 
-def exit_of(sent: Sent) -> Exit:
-    """The exit code of a push by itself."""
-    return Exit.REMOTE_REFUSED if sent.code else Exit.DONE
+def push_outcome(ended: Ended) -> Outcome:
+    """The outcome of a push that was cut off and has run again."""
+    pushed = ended.entry.pushed[-1] if ended.entry.pushed else None
+    sent = Sent(pushed, *(("refused", ended.stop.message) if ended.stop else ()))
+    return sent_outcome(ended.entry.ref.removeprefix(HEADS), sent)
+
+
+def sent_outcome(branch: str, sent: Sent) -> Outcome:
+    """The outcome of a push by itself."""
+    name = shown(branch)
+    if sent.pushed:
+        summary = f"{name} is on {shown(sent.pushed.remote)}"
+        return Outcome("push", "done", Exit.DONE, summary, pushed=(sent.pushed,))
+    if not sent.code:
+        return Outcome("push", "nothing to do", Exit.DONE, f"{name} is on the fork already")
+    first, *rest = sent.message.split("\n")
+    return Outcome(
+        command="push",
+        status="remote refused",
+        exit=Exit.REMOTE_REFUSED,
+        summary=f"{name} was not pushed: {first}",
+        lines=tuple(rest),
+        next=(Next("look at what is there", ("git", "fetch", "origin")),) if sent.code == "stale" else (),
+        items=({"code": sent.code},),
+    )
 
 
 def _ahead(git: Git, tip: str, *bases: str) -> int:

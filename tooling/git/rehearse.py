@@ -6,14 +6,12 @@ and the rest is tried on top of that, so that every commit gets its say.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tooling.git import parse
-from tooling.git.command import QUIET, Git, failed
+from tooling.git import journal, parse, worktree
+from tooling.git.command import Git, failed
 from tooling.git.conflicts import Conflict, read_conflicts
 from tooling.git.outcome import Outcome, planned
 from tooling.git.plan import Plan
@@ -33,20 +31,9 @@ class Rehearsal(NamedTuple):
 
 def rehearse(repo: Repo, git: Git, plan: Plan) -> Rehearsal:
     """Run the rebase steps of a plan elsewhere; UserError where no worktree can be made."""
-    place = tempfile.mkdtemp(prefix="mergeready-rehearsal-")
-    tree = Path(place, "tree")
-    quiet = git._replace(extra=(*git.extra, *QUIET))
-    try:
-        done = quiet.attempt("worktree", "add", "--quiet", "--detach", str(tree), repo.head.oid)
-        if done.status:
-            raise failed("worktree add", done)
-        here = quiet._replace(folder=str(tree))
+    with worktree.for_a_while(repo, git, f"rehearsal-{journal.stamp()}", repo.head.oid) as here:
         found = tuple(item for step in plan.steps if step.action == "rebase" for item in _replay(repo, here, step.argv))
-        commits = parse.commits(here.ask(*LOG, "--reverse", f"{plan.onto}..HEAD"))
-        return Rehearsal(found, commits)
-    finally:
-        quiet.attempt("worktree", "remove", "--force", "--force", str(tree))
-        shutil.rmtree(place, ignore_errors=True)
+        return Rehearsal(found, parse.commits(here.ask(*LOG, "--reverse", f"{plan.onto}..HEAD")))
 
 
 def _replay(repo: Repo, git: Git, argv: tuple[str, ...]) -> Iterator[tuple[Commit, tuple[Conflict, ...]]]:

@@ -85,17 +85,17 @@ def _check_branch(repo: Repo, entry: Entry) -> None:
     known = {move.new or move.old for move in entry.moves if move.ref == entry.ref} | {entry.old}
     now = repo.refs.get(entry.ref, "")
     if entry.state == "finished" and now not in known:
-        name = shown(entry.ref.removeprefix("refs/heads/"))
-        raise RefusedError(
-            "moved-since",
-            f"{name} has moved since; undo would drop what was added",
-            next=[Next("see what it was before", ("git", "log", entry.backup))],
-        )
+        raise _moved_since(entry.ref, Next("see what it was before", ("git", "log", entry.backup)))
     if entry.state == "finished" and entry.edits and repo.head.ref != entry.ref:
         name = entry.ref.removeprefix("refs/heads/")
         raise RefusedError(
             "elsewhere", "that run put edits away on another branch", next=[Next("go there", ("git", "switch", name))]
         )
+
+
+def _moved_since(ref: str, *ways: Next) -> RefusedError:
+    name = shown(ref.removeprefix("refs/heads/"))
+    return RefusedError("moved-since", f"{name} has moved since; to take it back would drop what was added", next=ways)
 
 
 def _check_lock(repo: Repo) -> None:
@@ -109,10 +109,12 @@ def _check_lock(repo: Repo) -> None:
 
 
 def _move_back(git: Git, ref: str, old: str, new: str) -> None:
-    argv = ("update-ref", "-m", "mergeready: undo", ref, old, new) if old else ("update-ref", "-d", ref, new)
-    done = git.attempt(*argv)
-    if done.status and git.line("rev-parse", "--verify", "--quiet", ref) != old:
-        raise failed("update-ref", done)
+    now = git.line("rev-parse", "--verify", "--quiet", ref)
+    if now == old:
+        return
+    if now != new:
+        raise _moved_since(ref)
+    git.ask(*(("update-ref", "-m", "mergeready: undo", ref, old, now) if old else ("update-ref", "-d", ref, now)))
 
 
 def _end_rebase(repo: Repo, git: Git) -> None:

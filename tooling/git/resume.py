@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Literal
 
 from tooling.errors import Exit
-from tooling.git import edits, journal
+from tooling.git import edits, journal, worktree
 from tooling.git.command import Git
 from tooling.git.conflicts import marked, read_conflicts
 from tooling.git.execute import Ended, Way, execute, go_on
 from tooling.git.journal import Entry
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, RefusedError
-from tooling.git.pushing import is_ancestor
+from tooling.git.pushing import is_ancestor, push_outcome
 from tooling.git.rebased import rebase_outcome
 from tooling.git.report import Tell
 from tooling.git.restore import restore
@@ -22,6 +22,7 @@ from tooling.git.text import count, several, shown
 
 def settle(repo: Repo, git: Git) -> Entry | None:
     """The run that has not ended, once one that plain git has ended is closed; call it under the lock."""
+    worktree.sweep(repo, git)
     entry = journal.open_entry(repo)
     if entry is None or entry.command != "rebase" or entry.state == "undoing" or _in_progress(repo, entry):
         return entry
@@ -56,7 +57,10 @@ def resume(way: Way, entry: Entry, command: Literal["continue", "skip"], tell: T
             return Outcome(
                 command, "done", Exit.DONE, "the rebase was given up with git: edits are back, nothing is open"
             )
-    return rebase_outcome(repo, git, command, execute(way, entry, tell))
+    ended = execute(way, entry, tell)
+    if entry.command == "push":
+        return push_outcome(ended)
+    return rebase_outcome(repo, git, command, ended)
 
 
 def give_up(repo: Repo, git: Git, entry: Entry, command: str) -> Outcome:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tooling.errors import Exit, UserError
-from tooling.git import journal
-from tooling.git.command import QUIET, Git, failed, text
+from tooling.git import worktree
+from tooling.git.command import Git, failed, text
 from tooling.git.conflicts import Conflict, read_conflicts
 from tooling.git.plan import RefusedError
 from tooling.git.pushing import is_ancestor
@@ -97,12 +97,6 @@ def check_message(git: Git, commit: str, style: Style) -> None:
         raise UserError("the commit's message refers to something that was put in later", exit=Exit.REFUSED)
 
 
-def remove_worktree(git: Git, path: str) -> None:
-    """Remove a worktree of ours with all that is in it."""
-    git.attempt("worktree", "remove", "--force", "--force", path)
-    git.attempt("worktree", "prune")
-
-
 def resolved_tree(repo: Repo, git: Git, path: str) -> Merged:
     """The tree of a worktree in which the user has resolved a merge, or what is still in conflict there."""
     there = git._replace(folder=path)
@@ -136,18 +130,15 @@ def _equal_contents(git: Git, syncing: Syncing) -> str:
 
 def _merge_elsewhere(repo: Repo, git: Git, syncing: Syncing, base: str, *, tree: str, name: str) -> Merged:
     """Merge in a worktree of its own, from a commit with the fork's contents that descends from the base."""
-    quiet = git._replace(extra=(*git.extra, *QUIET))
-    start = commit_tree(repo, quiet, tree, (base,), b"the fork's contents\n")
-    place = journal.folder(repo).parent / "worktrees" / name
-    done = quiet.attempt("worktree", "add", "--quiet", "--detach", str(place), start)
-    if done.status:
-        raise failed("worktree add", done)
-    there = quiet._replace(folder=str(place))
-    there.attempt("merge", "--no-commit", "--no-ff", "--quiet", syncing.new)
-    conflicts = read_conflicts(repo, there)
-    if conflicts:
-        return Merged(worktree=str(place), conflicts=conflicts)
+    start = commit_tree(repo, git, tree, (base,), b"the fork's contents\n")
+    there = worktree.add(repo, git, name, start)
     try:
-        return Merged(text(there.ask("write-tree")))
-    finally:
-        remove_worktree(git, str(place))
+        there.attempt("merge", "--no-commit", "--no-ff", "--quiet", syncing.new)
+        if conflicts := read_conflicts(repo, there):
+            return Merged(worktree=there.folder, conflicts=conflicts)
+        merged = Merged(text(there.ask("write-tree")))
+    except BaseException:
+        worktree.remove(git, there.folder)
+        raise
+    worktree.remove(git, there.folder)
+    return merged

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tooling.errors import Exit
-from tooling.git import journal
+from tooling.git import journal, worktree
 from tooling.git.command import Git
 from tooling.git.conflicts import marked
 from tooling.git.draft import Draft, plan_squash
@@ -16,7 +16,7 @@ from tooling.git.journal import Entry
 from tooling.git.outcome import Outcome, planned
 from tooling.git.plan import Next, Plan, RefusedError
 from tooling.git.references import Style
-from tooling.git.squash import Merged, check_message, commit_tree, remove_worktree, resolved_tree
+from tooling.git.squash import Merged, check_message, commit_tree, resolved_tree
 from tooling.git.state import Repo
 from tooling.git.synced import push_of_sync, sync_outcome
 from tooling.git.text import several, shown
@@ -47,7 +47,7 @@ def stopped_squash(repo: Repo, git: Git, draft: Draft, merged: Merged, *, dry_ru
     """Leave the worktree for the user to resolve, and write down how to go on; a dry run only tells."""
     plan = Plan("sync", f"{draft.title}: one commit on {shown(draft.branch)}")
     if dry_run:
-        remove_worktree(git, merged.worktree)
+        worktree.remove(git, merged.worktree)
         return planned(plan, conflicts=merged.conflicts)._replace(status="planned")
     conflicted = tuple(conflict.path for conflict in merged.conflicts)
     entry = journal.begin(repo, plan)._replace(id=draft.id, state="stopped", conflicted=conflicted)
@@ -69,7 +69,7 @@ def continue_squash(repo: Repo, git: Git, entry: Entry, tell: Tell) -> Outcome:
     outcome = finish_squash(repo, git, draft, merged.tree, tell)
     if outcome.status == "nothing to do":
         journal.write(repo, entry._replace(state="abandoned"))
-    remove_worktree(git, place)
+    worktree.remove(git, place)
     return outcome
 
 
@@ -81,7 +81,7 @@ def abandon_squash(repo: Repo, git: Git, entry: Entry) -> Outcome:
         if (place / path).is_file() and not (place / path).is_symlink():
             (kept / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(place / path, kept / path)
-    remove_worktree(git, str(place))
+    worktree.remove(git, str(place))
     journal.write(repo, entry._replace(state="abandoned"))
     return Outcome(
         "abort", "done", Exit.DONE, "the sync is given up; nothing else was changed", (f"copies: {shown(str(kept))}",)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tooling.errors import Exit, UserError
 from tooling.git import journal
 from tooling.git.command import Git
-from tooling.git.execute import Ended, Stop
+from tooling.git.execute import Ended, Stop, Way, execute
 from tooling.git.journal import Entry
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, Plan, Pushed, Step
@@ -31,6 +33,12 @@ def push_of_sync(repo: Repo, git: Git, entry: Entry, step: Step) -> Ended:
     if sent.pushed is None:
         return Ended(entry, Stop("push", sent.message))
     return Ended(entry._replace(pushed=(*entry.pushed, sent.pushed)))
+
+
+def continue_sync(repo: Repo, git: Git, entry: Entry, tell: Callable[[str], None]) -> Outcome:
+    """Finish a sync that was cut off."""
+    way = Way(repo, git, lambda now, step: push_of_sync(repo, git, now, step))
+    return sync_outcome(repo, git, Plan("sync", "the sync is finished"), execute(way, entry, tell))
 
 
 def sync_outcome(repo: Repo, git: Git, plan: Plan, ended: Ended) -> Outcome:

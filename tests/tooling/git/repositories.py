@@ -48,7 +48,7 @@ class Result(NamedTuple):
 
 
 class Bench(NamedTuple):
-    """`up.git` and `fork.git` are bare; `work` is the contributor's clone, on the branch `feature`; `other` is somebody's."""
+    """`up.git` and `fork.git` are bare; `work` is the contributor's clone, on `feature`; `other` is somebody's."""
 
     root: Path
 

@@ -1,0 +1,44 @@
+"""Worktrees of our own: made for a rehearsal or a merge, gone afterwards, and swept up where a kill has left one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tooling.git import journal
+from tooling.git.command import QUIET, Git, failed
+from tooling.git.state import Repo
+
+
+def add(repo: Repo, git: Git, name: str, commit: str) -> Git:
+    """A new worktree at a commit, and git in it: no hook of the user's runs there, and nothing is recorded."""
+    quiet = git._replace(extra=(*git.extra, *QUIET))
+    place = journal.worktrees(repo) / name
+    done = quiet.attempt("worktree", "add", "--quiet", "--detach", str(place), commit)
+    if done.status:
+        raise failed("worktree add", done)
+    return quiet._replace(folder=str(place))
+
+
+def remove(git: Git, path: str) -> None:
+    """Remove a worktree of ours with all that is in it."""
+    git.attempt("worktree", "remove", "--force", "--force", path)
+    shutil.rmtree(path, ignore_errors=True)
+    git.attempt("worktree", "prune")
+
+
+def sweep(repo: Repo, git: Git) -> None:
+    """Remove the worktrees that runs which were killed have left behind; call it under the lock."""
+    for path in journal.stray_worktrees(repo):
+        remove(git, str(path))
+
+
+@contextmanager
+def for_a_while(repo: Repo, git: Git, name: str, commit: str) -> Iterator[Git]:
+    """Git in a worktree that is removed in the end, however that comes."""
+    try:
+        yield add(repo, git, name, commit)
+    finally:
+        remove(git, str(Path(journal.worktrees(repo), name)))
