@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -122,7 +123,7 @@ def backends_of(wanted: Sequence[str], present: Dummies | None) -> str:
     """The list of backends as a file spells it, `mistral-common` for `mistral_common`, if it means those wanted."""
     written = Counter(dummy.backends for dummy in present.objects if dummy.backends) if present else Counter[str]()
     usual = _most(written, "")
-    if set(usual.replace("-", "_").strip("[]").replace('"', "").split(", ")) == set(wanted):
+    if {word.replace("-", "_") for word in re.findall(r"[\w-]+", usual)} == set(wanted):
         return usual
     return "[" + ", ".join(f'"{backend}"' for backend in wanted) + "]"
 
