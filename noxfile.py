@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import subprocess
+import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -96,8 +97,10 @@ def bench(session: nox.Session) -> None:
     cut = session.posargs.index(options[0]) if options else len(session.posargs)
     named, passed_on = session.posargs[:cut], session.posargs[cut:]
     scripts = [ROOT / "benchmarks" / f"{Path(name).stem}.py" for name in named]
+    # The other modules there are what benchmarks share.
+    everything = [path for path in sorted((ROOT / "benchmarks").glob("*.py")) if "__main__" in path.read_text("utf-8")]
     session.install(".", *group("bench"))
-    for script in scripts or sorted((ROOT / "benchmarks").glob("*.py")):
+    for script in scripts or everything:
         session.run("python", str(script), *passed_on)
 
 
@@ -138,19 +141,18 @@ def run_pytest(session: nox.Session, *options: str, env: dict[str, str] | None =
     """
     words = [str(ROOT / word) if (ROOT / word.partition("::")[0]).exists() else word for word in session.posargs]
     everything = ["--doctest-modules", "--pyargs", "checks", "tooling", str(ROOT / "tests")]
-    elsewhere = Path(session.create_tmp()).resolve()
-    report = elsewhere / "report.xml"
-    with session.chdir(elsewhere):
+    # Not the session's own folder for such files: that lies in this repository, and tests need a place in none.
+    with tempfile.TemporaryDirectory(prefix="mergeready-") as elsewhere, session.chdir(elsewhere):
+        report = str(Path(elsewhere, "report.xml"))
         session.run(
-            *("mergeready", "tests", "--root", str(ROOT), "--report", str(report), "--"),
-            "pytest",
-            *("-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), "--junit-xml", str(report)),
+            *("mergeready", "tests", "--root", str(ROOT), "--report", report, "--"),
+            *("pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), "--junit-xml", report),
             *options,
             *words,
             *([] if any(word.startswith(str(ROOT)) for word in words) else everything),
             env={"PYTHONWARNDEFAULTENCODING": "1", **(env or {})},
         )
-    suite = ET.parse(report).getroot().find("testsuite")  # noqa: S314 - the file is pytest's own
+        suite = ET.parse(report).getroot().find("testsuite")  # noqa: S314 - the file is pytest's own
     assert suite is not None
     ran, failed, errors, skipped = (int(suite.attrib[name]) for name in ("tests", "failures", "errors", "skipped"))
     return f"{ran - failed - errors - skipped} passed, {failed + errors} failed, {skipped} skipped"

@@ -82,7 +82,7 @@ def test_a_violation_is_refused_at_the_commit_and_passes_once_it_is_mended(
     run(library, "git", "commit", "--message", "Add a copy")
 
     assert [line.strip().split(": ")[0] for line in refused.splitlines() if "copied-code/" in line] == [
-        "library/second.py:4"
+        "library/second.py:4:1"
     ]
     assert nothing == ""
     assert mended == MENDED
