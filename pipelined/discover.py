@@ -133,11 +133,14 @@ def _placement(model: nn.Module, calls: tuple[str, ...], entries: list[_Entry]) 
 
 
 def _atoms(model: nn.Module, calls: tuple[str, ...], layers: list[str]) -> list[str]:
-    """The largest called modules with parameters that neither are, nor hold, nor lie in a layer."""
+    """The largest called modules with parameters that neither are, nor hold, nor lie in a layer.
+
+    A module that holds one that was called before it, from outside, is taken apart as well.
+    """
     atoms: list[str] = []
     for name in calls:
-        related = any(_inside(name, item) or _inside(item, name) for item in layers)
-        if not related and not any(_inside(name, atom) for atom in atoms) and _size(model.get_submodule(name)):
+        related = any(_inside(name, other) or _inside(other, name) for other in [*layers, *atoms])
+        if not related and _size(model.get_submodule(name)):
             atoms.append(name)
     return atoms
 

@@ -127,7 +127,9 @@ def _refuse_large(cls: Any) -> None:
 def _one_line(error: BaseException) -> str:
     """The message without what changes from run to run and without what Markdown would take for markup."""
     text = " ".join(str(error).split()) or type(error).__name__
-    return "".join(letter if letter.isprintable() and letter not in "<>|`*_[]" else " " for letter in text)[:160].strip()
+    return "".join(letter if letter.isprintable() and letter not in "<>|`*_[]" else " " for letter in text)[
+        :160
+    ].strip()
 
 
 def _give_up(*_: object) -> None:
