@@ -65,6 +65,8 @@ def apply(clause: Clause, text: str) -> str:
     'SwinModel(swin, SWIN)'
     """
     for item in clause.items:
+        if len(text) > _LONGEST:
+            break
         text = _replace(item, text)[0]
     return text
 
@@ -73,13 +75,14 @@ def without_effect(clause: Clause, text: str) -> tuple[Item, ...]:
     """The items whose left side does not occur by the time it is their turn."""
     idle = []
     for item in clause.items:
-        text, count = _replace(item, text)
+        text, count = _replace(item, text) if len(text) <= _LONGEST else (text, 1)
         if not count:
             idle.append(item)
     return tuple(idle)
 
 
 _NOTHING = Clause()
+_LONGEST = 8 << 20  # characters; items that each double a text would soon fill the memory
 _QUANTIFIER = re.compile(r"[*+?{]")
 
 

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from checks.copies import blocks, snippet
 from checks.copies.clause import Clause, apply
+from checks.copies.hunks import Hunk, differences
 from checks.copies.interface import Interface, interfaces
-from checks.copies.lines import Body, Hunk, differences, read
+from checks.copies.lines import Body, read
 from checks.copies.piece import Piece
 from checks.facts.syntax import Unparsable, parse
 from checks.formatter import format_all, formatter_of
@@ -19,7 +20,7 @@ class Pair(NamedTuple):
     """A copy and its original, and what the clause makes of the original's header and body.
 
     `ours` and `theirs` are the interface of the copy and the one expected. `replaced` says that the clause changed
-    the body, or that the body had to be moved to another depth.
+    the body, or that the body had to be moved to another depth; `blank` that blank lines are compared.
     """
 
     copy: Piece
@@ -29,6 +30,7 @@ class Pair(NamedTuple):
     header: str
     body: tuple[str, ...]
     replaced: bool
+    blank: bool
 
 
 class Outcome(NamedTuple):
@@ -44,12 +46,16 @@ class Outcome(NamedTuple):
 
 
 class Comparer:
-    """Compares pairs in one tree, with the formatter that the tree is configured for."""
+    """Compares pairs in one tree, with the formatter that the tree is configured for.
 
-    def __init__(self, index: Index, ignored: Sequence[str]) -> None:
+    Decorators with a name `ignored` are not compared, and blank lines only if `blank`.
+    """
+
+    def __init__(self, index: Index, *, ignored: Sequence[str], blank: bool) -> None:
         self.formatter = formatter_of(index)
         self._index = index
         self._ignored = ignored
+        self._blank = blank
 
     def pair(self, copy: Piece, original: Piece, clause: Clause) -> Pair:
         """A copy and what it should be."""
@@ -62,7 +68,7 @@ class Comparer:
         header = apply(clause, original.header)
         above = apply(clause, original.decorators)
         ours, theirs = interfaces(copy, original, header, above, self._ignored)
-        return Pair(copy, original, ours, theirs, header, tuple(body), replaced != text or moved)
+        return Pair(copy, original, ours, theirs, header, tuple(body), replaced != text or moved, self._blank)
 
     def compare(self, pairs: Sequence[Pair]) -> list[Outcome]:
         """The outcome for each pair; the formatter is asked only where it decides something, and once for all."""
@@ -118,7 +124,8 @@ def _against(each: Pair, expected: Lines) -> Hunks:
 def _bodies(each: Pair, copy: Lines, expected: Lines) -> tuple[Body, Body]:
     copy = blocks.before_end(copy)
     ours, theirs = blocks.ignored(copy, expected)
-    return read(copy, loose=each.replaced, skipped=ours), read(expected, loose=each.replaced, skipped=theirs)
+    loose, blank = each.replaced, each.blank
+    return read(copy, loose=loose, blank=blank, skipped=ours), read(expected, loose=loose, blank=blank, skipped=theirs)
 
 
 def _may_be_equal(ours: Body, theirs: Body) -> bool:
@@ -130,7 +137,7 @@ def _may_be_equal(ours: Body, theirs: Body) -> bool:
 def _is_verbatim(each: Pair, hunks: Hunks) -> bool:
     """Whether the lines to put in are lines of the original that the clause has not touched."""
     known = frozenset(each.original.body)
-    return all(line in known for hunk in hunks for _, _, lines in hunk.edits for line in lines)
+    return all(line in known for hunk in hunks for _, _, lines in hunk.changes for line in lines)
 
 
 def _parses(each: Pair) -> bool | None:

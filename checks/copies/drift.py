@@ -8,6 +8,7 @@ from difflib import unified_diff
 from textwrap import shorten
 
 from checks.copies.compare import Outcome, Pair
+from checks.copies.hunks import Change
 from checks.copies.interface import same
 from checks.copies.survey import Copy
 from checks.model import Edit, Finding
@@ -38,7 +39,7 @@ def drifts(copy: Copy, pair: Pair, outcome: Outcome, *, marker: int, header: Seq
 
 def _body(copy: Copy, pair: Pair, outcome: Outcome) -> Finding:
     piece, first = pair.copy, outcome.hunks[0]
-    changes = [change for hunk in outcome.mended for change in hunk.edits]
+    changes = [change for hunk in outcome.mended for change in hunk.changes]
     if outcome.parses is False:
         code, message = "unparsable", f"`{copy.claim.dotted}` {copy.clause} is no valid Python"
     else:
@@ -87,12 +88,14 @@ def _listed(pair: Pair, what: str, line: int, message: str, ours: tuple[str, ...
 def _contrast(where: str, ours: str, theirs: str, clause: str) -> str:
     ours, theirs = shorten(ours, 90, placeholder=" …"), shorten(theirs, 90, placeholder=" …")
     after = f" {clause}" if clause else ""
+    if not ours and not theirs:
+        return f"there are other blank lines at {where}"
     if ours and theirs:
         return f"{where} has `{theirs}`{after}, this has `{ours}`"
     return f"{where} has `{theirs}`{after}, which is missing here" if theirs else f"{where} has no `{ours}`{after}"
 
 
-def _diff(copy: Copy, pair: Pair, changes: Sequence[tuple[int, int, tuple[str, ...]]]) -> str:
+def _diff(copy: Copy, pair: Pair, changes: Sequence[Change]) -> str:
     """A unified diff of the body, with the line numbers of the file."""
     after = list(pair.copy.body)
     for start, last, lines in reversed(changes):

@@ -19,8 +19,9 @@ from checks.index import Index
 def mended_headers(index: Index, formatter: Formatter, pairs: Sequence[Pair]) -> list[Sequence[str] | None]:
     """The lines that each copy's header should be; None where it is right, or where only a person can mend it.
 
-    That is a class, whose bases decide more than its own text; parameters with comments among them; and annotations or
-    defaults with names that the copy's file does not have, since they are evaluated when the module is imported.
+    That is a class, whose bases decide more than its own text; parameters that would break a call; parameters with
+    comments among them; and annotations or defaults with names that the copy's file does not have, since they are
+    evaluated when the module is imported.
     """
     headers = [_mended(each, index.text(each.copy.path)) for each in pairs]
     wrapped = [
@@ -39,11 +40,21 @@ def _mended(pair: Pair, text: str) -> str | None:
     if pair.copy.inline or any(each.lstrip().startswith("class") for each in (pair.copy.header, pair.header)):
         return None
     own = pair.copy.header[slice(*ours.span)]
+    if without_comments(own) != own or not _takes_every_call(ours.parameters, theirs.parameters):
+        return None
     new = _new_names(ours.parameters, theirs.parameters)
-    if without_comments(own) != own or (new and not new <= _words(text)):
+    if new and not new <= _words(text):
         return None
     parameters = without_comments(pair.header[slice(*theirs.span)])
     return pair.copy.header[: ours.span[0]] + parameters + pair.copy.header[ours.span[1] :]
+
+
+def _takes_every_call(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether whatever calls the copy now can go on: the same names in the same places, and no new ones it must pass."""
+    for our, their in zip(ours, theirs, strict=False):
+        if _name(our) != _name(their) or ("=" in our and "=" not in their):
+            return False
+    return len(ours) <= len(theirs) and all("=" in new or new.startswith("*") for new in theirs[len(ours) :])
 
 
 def _new_names(ours: Sequence[str], theirs: Sequence[str]) -> set[str]:
@@ -52,7 +63,11 @@ def _new_names(ours: Sequence[str], theirs: Sequence[str]) -> set[str]:
 
 
 def _used(parameter: str) -> set[str]:
-    return _words(re.sub(r"^[*\s]*\w+", "", without_literals(parameter)))
+    return _words(_NAME.sub("", without_literals(parameter)))
+
+
+def _name(parameter: str) -> str:
+    return parameter[: len(parameter) - len(_NAME.sub("", parameter))]
 
 
 def _words(text: str) -> set[str]:
@@ -60,4 +75,5 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text))
 
 
+_NAME = re.compile(r"^[*/\s]*\w*")
 _ALWAYS = frozenset((*dir(builtins), *keyword.kwlist))

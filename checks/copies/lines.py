@@ -1,11 +1,10 @@
-"""Compare two bodies line by line, and say which lines of the one to put in place of which lines of the other."""
+"""What is compared of a body: its lines, or its statements."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from difflib import SequenceMatcher
-from itertools import accumulate, zip_longest
+from itertools import accumulate
 from typing import NamedTuple
 
 from checks.copies.statements import statements
@@ -33,51 +32,44 @@ class Body(NamedTuple):
         """What has to be equal in two bodies."""
         return tuple(unit.key for unit in self.units)
 
+    def gap(self, number: int) -> range:
+        """The lines between a unit and the one before it; after the last unit, those to the end."""
+        first = self.units[number - 1].last + 1 if number else 0
+        return range(first, self.units[number].first if number < len(self.units) else len(self.lines))
 
-class Hunk(NamedTuple):
-    """One place where a copy differs from what is expected; lines of the copy count from 0.
+    def is_blank(self, number: int) -> bool:
+        """Whether a gap is nothing but blank lines."""
+        return not any(self.lines[line].strip() or line in self.skipped for line in self.gap(number))
 
-    `edits` are (first, last, new lines), in order; `last == first - 1` inserts before line `first`. `at` is the first
-    line that differs and `there` the original's; `ours` and `theirs` are their texts, empty where there is none. `gone`
-    and `wanted` are what is compared on either side.
-    """
+    def stretch(self, first: int, last: int, *, before: bool, after: bool) -> tuple[int, int]:
+        """Where the units from `first` up to `last` begin and end, with the gaps on either side if so asked.
 
-    edits: tuple[tuple[int, int, tuple[str, ...]], ...]
-    at: int
-    there: int
-    ours: str
-    theirs: str
-    gone: tuple[str, ...]
-    wanted: tuple[str, ...]
+        Without any unit, a gap is taken whole or, of both sides, only what stands before.
+        """
+        if first == last:
+            gap = self.gap(first)
+            return gap.start, gap.stop if before and after else gap.start
+        start = self.gap(first).start if before else self.units[first].first
+        return start, self.gap(last).stop if after else self.units[last - 1].last + 1
 
 
-def read(lines: Sequence[str], *, loose: bool = False, skipped: Collection[int] = ()) -> Body:
-    """What is compared of a body: no blank lines outside strings, no markers, none of the lines skipped.
+def read(lines: Sequence[str], *, loose: bool = False, blank: bool = False, skipped: Collection[int] = ()) -> Body:
+    """What is compared of a body: no markers, none of the lines skipped, and blank lines outside strings if `blank`.
 
     With `loose`, whole statements without their layout: a replacement that made a name longer has moved line breaks.
     """
     found = _statements(lines) if loose else _lines_of_code(lines)
-    return Body(lines, tuple(unit for unit in found if unit.first not in skipped), skipped)
+    units = tuple(unit for unit in found if unit.first not in skipped)
+    body = Body(lines, units, skipped)
+    return body._replace(units=tuple(_with_blank_lines(body))) if blank else body
 
 
-def differences(copy: Body, expected: Body) -> Iterator[Hunk]:
-    """Where a copy differs from what is expected, from top to bottom."""
-    matcher = SequenceMatcher(None, expected.keys, copy.keys, autojunk=False)
-    for tag, low, high, first, last in matcher.get_opcodes():
-        if tag == "equal":
-            continue
-        gone, wanted = copy.units[first:last], expected.units[low:high]
-        before = copy.units[first - 1].last + 1 if first else 0
-        ours, theirs = _first_difference(copy, gone, expected, wanted)
-        yield Hunk(
-            edits=tuple(_edits(copy, gone, before, _lines(expected, low, high, spaced=not gone))),
-            at=min(before, len(copy.lines) - 1) if ours is None else ours,
-            there=(expected.units[low - 1].last if low else 0) if theirs is None else theirs,
-            ours="" if ours is None else copy.lines[ours].strip(),
-            theirs="" if theirs is None else expected.lines[theirs].strip(),
-            gone=tuple(unit.key for unit in gone),
-            wanted=tuple(unit.key for unit in wanted),
-        )
+def _with_blank_lines(body: Body) -> Iterator[Unit]:
+    """The units and the blank lines between them; those at either end belong to no body."""
+    for number, unit in enumerate(body.units):
+        if number:
+            yield from (Unit("", line, line) for line in body.gap(number) if not body.lines[line].strip())
+        yield unit
 
 
 def _statements(lines: Sequence[str]) -> Iterator[Unit]:
@@ -107,50 +99,3 @@ def _inside_strings(lines: Sequence[str]) -> Collection[int]:
         if text[starts[first] : start].strip(" \trRuU") or before.endswith(("(", "[", "{", ",", "=", "+", "\\")):
             inside.update(range(first + 1, last + 1))
     return inside
-
-
-def _edits(
-    copy: Body, gone: Sequence[Unit], before: int, lines: tuple[str, ...]
-) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """The lines to replace, in one piece unless skipped lines lie between them; blank lines go with what is deleted."""
-    if not gone:
-        yield before, before - 1, lines
-        return
-    start = gone[0].first
-    if not lines:
-        start = max([before, *(number + 1 for number in range(before, start) if number in copy.skipped)])
-    for unit, following in zip(gone, (*gone[1:], None), strict=True):
-        between = range(unit.last + 1, following.first) if following else range(0)
-        if following is None or any(number in copy.skipped for number in between):
-            yield start, unit.last, lines
-            lines = ()
-        if following is not None and any(number in copy.skipped for number in between):
-            start = following.first
-
-
-def _lines(expected: Body, low: int, high: int, *, spaced: bool) -> tuple[str, ...]:
-    """The lines of some units of the original without its markers; with the blank lines above them if `spaced`."""
-    if low == high:
-        return ()
-    first = expected.units[low].first
-    if spaced:
-        first = expected.units[low - 1].last + 1 if low else 0
-    numbers = range(first, expected.units[high - 1].last + 1)
-    lines = (expected.lines[number] for number in numbers if number not in expected.skipped)
-    return tuple(line for line in lines if not is_marker(line))
-
-
-def _first_difference(
-    copy: Body, gone: Sequence[Unit], expected: Body, wanted: Sequence[Unit]
-) -> tuple[int | None, int | None]:
-    """The first lines of a replaced stretch that differ, None where one side has no more."""
-    ours, theirs = list(_numbers(copy, gone)), list(_numbers(expected, wanted))
-    for our, their in zip_longest(ours, theirs):
-        if our is None or their is None or copy.lines[our].strip() != expected.lines[their].strip():
-            return our, their
-    return ours[0] if ours else None, theirs[0] if theirs else None
-
-
-def _numbers(body: Body, units: Sequence[Unit]) -> Iterator[int]:
-    """The lines of some units, without the blank ones."""
-    return (number for unit in units for number in range(unit.first, unit.last + 1) if body.lines[number].strip())

@@ -41,7 +41,7 @@ _PART = re.compile(
 )
 _DOCSTRING = re.compile(rf"\s*({_STRING})\s*", re.DOTALL)
 _PROMPT = re.compile(r"^[ \t]*\.\.\.[ \t]?", re.MULTILINE)
-_IMPORT = re.compile(r"(?<=import )\(([^()]*)\)")
+_IMPORT = re.compile(r"(?<=import )\(([^()]*?),?\s*\)")
 _LAYOUT = re.compile(r",(?=\s*[)\]}])|\s+")
 
 

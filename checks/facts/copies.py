@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from checks.facts.python import Definition, definitions_in
@@ -86,21 +87,30 @@ def _markers(masked: str, found: list[Definition]) -> list[Marker]:
     by_start = {each.start: number for number, each in enumerate(found)}
     by_first = {each.first: number for number, each in enumerate(found)}
     markers: list[Marker] = []
-    for mention in (mention for pattern in _MENTIONS for mention in pattern.finditer(masked)):
-        start = masked.rfind("\n", 0, mention.start()) + 1
-        end = masked.find("\n", mention.end())
-        end = len(masked) if end < 0 else end
+    for start, end in sorted(set(_lines_that_mention(masked))):
         offset = _comment(masked, start, end)
-        if not start <= offset < mention.start() or (markers and markers[-1].offset == offset):
+        text = masked[offset:end].rstrip()
+        if offset < 0 or not any(mention.search(text) for mention in _MENTIONS):
             continue
         if masked[start:offset].strip():
-            above, place = next(
-                ((n, "behind") for n, each in enumerate(found) if each.first <= start < each.body), (-1, "")
-            )
+            numbers = (number for number, each in enumerate(found) if each.first <= start < each.body)
+            above = next(numbers, -1)
+            place = "behind" if above >= 0 else ""
         else:
             above, place = _stands(masked, end + 1, by_start, by_first)
-        markers.append(Marker(offset, masked[offset:end].rstrip(), above, place))
+        markers.append(Marker(offset, text, above, place))
     return markers
+
+
+def _lines_that_mention(masked: str) -> Iterator[tuple[int, int]]:
+    """Where the lines with one of the phrases begin and end."""
+    for mention in _MENTIONS:
+        found = mention.search(masked)
+        while found:
+            end = masked.find("\n", found.end())
+            end = len(masked) if end < 0 else end
+            yield masked.rfind("\n", 0, found.start()) + 1, end
+            found = mention.search(masked, end)
 
 
 def _comment(masked: str, start: int, end: int) -> int:

@@ -33,7 +33,7 @@ def definitions(text: str) -> list[Definition]:
     r"""All classes and functions of a text, in order, however broken the rest of it is.
 
     >>> definitions("@x\ndef f(\n    a\n):\n    return a\n\nb = 2\n")
-    [Definition(name='f', first=0, start=3, body=20, end=32)]
+    [Definition(name='f', first=0, start=3, body=19, end=31)]
     """
     return definitions_in(mask(text))
 
@@ -46,34 +46,39 @@ def definitions_in(masked: str) -> list[Definition]:
     found: list[Definition] = []
     around: list[Definition] = []
     decorators: list[re.Match[str]] = []
-    for line in _ITEM.finditer(code):
-        if line[2] is None:
-            decorators.append(line)
+    items = list(_ITEM.finditer(code))
+    headers = [item.start() for item in items if item[2] is not None]
+    limits = [len(code), *headers[:0:-1]]
+    for item in items:
+        if item[2] is None:
+            decorators.append(item)
             continue
-        body = _body(code, line.end())
+        # A header never goes on below the next `def`, even if its bracket is not closed.
+        body = _body(code, item.end(), limits.pop())
         if body is not None:
-            start = line.start()
+            start = item.start()
             while around and around[-1].end <= start:
                 around.pop()
-            name = f"{around[-1].name}.{line[2]}" if around else line[2]
-            end = _end(code, body, _width(line[1]), odd=odd)
-            around.append(Definition(name, _first_decorator(code, decorators, line), start, body, end))
+            name = f"{around[-1].name}.{item[2]}" if around else item[2]
+            end = _end(code, body, _width(item[1]), odd=odd)
+            around.append(Definition(name, _first_decorator(code, decorators, item), start, body, end))
             found.append(around[-1])
         decorators.clear()
     return found
 
 
 _ITEM = re.compile(r"\n([ \t\f]*+)(?:@|(?:async[ \t]+)?+(?:def|class)[ \t]+(\w+))")
+_HEADER = re.compile(r"\n[ \t\f]*+(?:async[ \t]+)?+(?:def|class)[ \t]+\w")
 _ODD_INDENT = re.compile(r"\n *+[\t\f]")
 _ANY_LINE = re.compile(r"\n([ \t\f]*+)(?=[^\s#)\]}])")
 _HEADER_TOKEN = re.compile(rf"{LITERAL.pattern}|[()\[\]{{}}:\n]", re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 
 
-def _body(code: str, position: int) -> int | None:
+def _body(code: str, position: int, limit: int) -> int | None:
     """Where the body of the definition begins whose name ends at `position`; None where the header has no colon."""
     depth = 0
-    for token in _HEADER_TOKEN.finditer(code, position):
+    for token in _HEADER_TOKEN.finditer(code, position, limit):
         what = token[0]
         if what in "([{":
             depth += 1
@@ -92,10 +97,18 @@ def _body(code: str, position: int) -> int | None:
 def _end(code: str, body: int, indent: int, *, odd: bool) -> int:
     """Where the body ends: before the next line that begins a statement and is not indented more than `indent`."""
     end = len(code)
+    begun = counted = body
+    depth = exact = 0
     for line_end in _odd_dedents(code, body, indent) if odd else _dedents(code, body, indent):
         if code[line_end - 1] == "\\" and _continues(code, line_end):
             continue
-        if _balanced(code[body:line_end]):
+        # Any bracket counts at first. Only where that does not come out even are those in literals left out.
+        depth += _depth(code[begun:line_end])
+        begun = line_end
+        if depth:
+            exact += _depth(without_literals(code[counted:line_end]))
+            counted = line_end
+        if depth == 0 or exact <= 0 or _HEADER.match(code, line_end):
             end = line_end
             break
     while end > body:
@@ -113,7 +126,7 @@ def _dedents(code: str, position: int, indent: int) -> Iterator[int]:
 
 @cache
 def _dedent(indent: int) -> re.Pattern[str]:
-    return re.compile(r"\n {0,%d}+(?=[^\s#)\]}])" % indent)
+    return re.compile(rf"\n {{0,{indent}}}+(?=[^\s#)\]}}])")
 
 
 def _odd_dedents(code: str, position: int, indent: int) -> Iterator[int]:
@@ -130,11 +143,6 @@ def _width(line: str) -> int:
 def _continues(code: str, line_end: int) -> bool:
     """Whether the backslash at the end of a line is one that joins lines, not the end of a comment."""
     return without_literals(code[code.rfind("\n", 0, line_end) + 1 : line_end]).endswith("\\")
-
-
-def _balanced(code: str) -> bool:
-    """Whether as many brackets close as open, first by any bracket there is, then without literals."""
-    return _depth(code) == 0 or _depth(without_literals(code)) <= 0
 
 
 def _depth(code: str) -> int:
@@ -155,7 +163,7 @@ def _first_decorator(code: str, decorators: list[re.Match[str]], header: re.Matc
 def _is_one_statement(code: str) -> bool:
     """Whether no other statement follows the first line and what its brackets enclose."""
     if "\n" not in code:
-        return _balanced(code)
+        return _depth(code) == 0 or _depth(without_literals(code)) == 0
     depth = 0
     for number, line in enumerate(without_literals(code).split("\n")):
         if number and depth == 0 and line.strip():

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-# A comment or a string. The prefix of a string (r, b, f) does not change where it ends.
+# A comment or a string; its prefix (r, b, f) does not change where it ends. One that is never closed ends with its line,
+# or with the text if its quotes are three: so a match never fails once it has begun, and no text takes quadratic time.
 LITERAL = re.compile(
     r"#[^\n]*"
-    r'|"""[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+"""'
-    r"|'''[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+'''"
-    r'|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
-    r"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'",
+    r'|"""[^"\\]*+(?:(?:\\(?:.|\Z)|"(?!""))[^"\\]*+)*+(?:"""|\Z)'
+    r"|'''[^'\\]*+(?:(?:\\(?:.|\Z)|'(?!''))[^'\\]*+)*+(?:'''|\Z)"
+    r'|"[^"\\\n]*+(?:\\(?:.|\Z)[^"\\\n]*+)*+(?:"|(?=\n)|\Z)'
+    r"|'[^'\\\n]*+(?:\\(?:.|\Z)[^'\\\n]*+)*+(?:'|(?=\n)|\Z)",
     re.DOTALL,
 )
-_CONTINUED = re.compile(r"""["'][^\n]*\\\n""")
 
 
 def long_strings(text: str) -> list[tuple[int, int]]:
@@ -22,7 +22,7 @@ def long_strings(text: str) -> list[tuple[int, int]]:
     >>> long_strings("a = 'b'\n'''c\n# d'''\n")
     [(8, 19)]
     """
-    spans = None if "\\\n" in text and _CONTINUED.search(text) else _triple_quoted(text)
+    spans = None if _has_continued_string(text) else _triple_quoted(text)
     if spans is None:
         spans = [found.span() for found in LITERAL.finditer(text) if text[found.start()] != "#"]
     return [(start, end) for start, end in spans if text.find("\n", start, end) >= 0]
@@ -58,6 +58,17 @@ def without_literals(text: str) -> str:
     'f("", 1)  \n'
     """
     return LITERAL.sub(lambda found: "" if found[0][0] == "#" else '""', text)
+
+
+def _has_continued_string(text: str) -> bool:
+    """Whether a line with a quote ends in a backslash."""
+    end = text.find("\\\n")
+    while end >= 0:
+        line = text[text.rfind("\n", 0, end) + 1 : end]
+        if '"' in line or "'" in line:
+            return True
+        end = text.find("\\\n", end + 2)
+    return False
 
 
 def _triple_quoted(text: str) -> list[tuple[int, int]] | None:

@@ -20,17 +20,16 @@ other statements it leaves out all of them up to the next method. `# End copy`, 
 compared.
 
 A copy of a copy is held against what the copy in the middle has to be, so that one fix reaches the end of a chain. The
-fix replaces what differs, keeps the rest, and writes nothing that does not parse. It leaves bases, decorators and
-circles to you, and parameters that need a name which the file does not have.
+fix replaces what differs, keeps the rest, and writes nothing that does not parse. It leaves to you: bases, decorators,
+circles, and parameters that would break a call or need a name which the file does not have.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from checks.copies import hygiene
+from checks.copies import examples, hygiene
 from checks.copies.compare import Comparer
-from checks.copies.examples import EXAMPLES as EXAMPLES
 from checks.copies.resolve import Resolver
 from checks.copies.review import review
 from checks.copies.survey import survey
@@ -53,14 +52,19 @@ CODES: Mapping[str, str] = {
     "unparsable": "What the clause makes of the original is not valid Python.",
 }
 FIXABLE = ("body", "signature", "clause", "no-effect", "near-miss")
-OPTIONS: Mapping[str, object] = {"documenting": ("*docstring*",), "whole-files": {"": ""}}
+EXAMPLES = examples.EXAMPLES
+OPTIONS: Mapping[str, object] = {"blank-lines": "auto", "documenting": ("*docstring*",), "whole-files": {"": ""}}
 
 
 def check(index: Index) -> Findings:
     """Report copies that differ from their originals, and markers that cannot be followed."""
     settings = index.settings
     resolver = Resolver(index)
-    comparer = Comparer(index, settings.option("copied-code", "documenting", OPTIONS["documenting"]))
+    comparer = Comparer(
+        index,
+        ignored=settings.option("copied-code", "documenting", OPTIONS["documenting"]),
+        blank=_compares_blank_lines(index),
+    )
     copies, strays = survey(index, resolver)
     yield from (hygiene.stray(index, each) for each in strays)
     chains = yield from triage(index, comparer, resolver, copies)
@@ -68,3 +72,9 @@ def check(index: Index) -> Findings:
     whole = settings.option("copied-code", "whole-files", {})
     yield from compare_files(index, whole)
     return len(copies) + len(strays) + len(whole)
+
+
+def _compares_blank_lines(index: Index) -> bool:
+    """What the settings say, else what the library's own script does."""
+    asked = index.settings.option("copied-code", "blank-lines", "auto")
+    return asked == "compare" or asked == "auto" and index.settings.profile.name in ("diffusers", "transformers-4")
