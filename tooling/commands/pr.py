@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from checks import git
 from tooling.console import Console
@@ -25,12 +25,10 @@ from tooling.errors import Exit, UserError
 from tooling.pr.reports import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tooling.pr.draft import Draft
     from tooling.pr.event import Request
+    from tooling.pr.github import Access
     from tooling.pr.judge import Checklist
-    from tooling.pr.pull import PullRequest
+    from tooling.pr.pull import CheckRun, PullRequest
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     words.add_argument("--write-body", action="store_true", help="write a draft: the template, filled in")
     report = parser.add_argument_group("report")
     report.add_argument("--format", choices=FORMATS, default="human", help="how to write it (default: human)")
+    report.add_argument("--comment", action="store_true", help="in a workflow: keep one comment up to date")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -60,68 +59,65 @@ def run(options: argparse.Namespace, console: Console) -> int:
     repository = git.find_repository(os.path.abspath(options.root))
     with closing(GitObjects(repository.root)) as objects, uncommitted(repository.root) as count:
         request = find_words(options, repository)
-        pull = read_pull(repository, request, objects, base=options.base)
+        online = _ask_github(request) if request.event != "local" else Online(request)
+        pull = read_pull(repository, online.request, objects, base=options.base)._replace(checks=online.checks)
         checklist = judge(pull)
         if options.write_body:
             return _write_body(repository, pull, checklist, console)
-        write_report(options.format, checklist, pull, _notes(request, count), console)
+        notes = (*online.notes, *(_uncommitted(count()) if request.event == "local" else ()))
+        write_report(options.format, checklist, pull, notes, console)
+        if request.event != "local":
+            _publish(online, checklist, notes, console, comment=options.comment)
         if not checklist.passes(strict=options.strict):
             return Exit.FINDINGS
         if options.action == "open":
-            return _open(repository, pull, checklist, options.base, console)
+            from tooling.pr.drafting import open_draft
+
+            console.print(open_draft(repository, pull, checklist, base=options.base))
     return Exit.DONE
 
 
-def _notes(request: Request, count: Callable[[], int]) -> tuple[str, ...]:
-    """What the checklist does not say; files that are not committed matter at a terminal alone."""
-    if request.event != "local" or not count():
-        return ()
-    return (f"{count()} files have changes that are not committed; they are not judged",)
+class Online(NamedTuple):
+    """What GitHub says of a request now; only the request itself where it was not asked."""
+
+    request: Request
+    access: Access | None = None
+    checks: tuple[CheckRun, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def _ask_github(request: Request) -> Online:
+    """Refresh a request, and ask for the checks of its head, where a token allows that."""
+    from tooling.pr.github import checks_of, find_access, refresh
+
+    access = find_access(os.environ, request)
+    if access is None:
+        stale = "there is no token: the words are those of the event's time"
+        return Online(request, notes=() if request.absent else (stale,))
+    try:
+        fresh = refresh(access, request)
+        return Online(fresh, access, checks_of(access, fresh.head) if fresh.head else None)
+    except UserError as error:
+        return Online(request, access, notes=(f"{error}: the words are those of the event's time",))
+
+
+def _publish(online: Online, checklist: Checklist, notes: tuple[str, ...], console: Console, *, comment: bool) -> None:
+    from tooling.pr import publish
+
+    if comment:
+        said = publish.comment(online.access, online.request, checklist, notes)
+        console.note(said)
+        notes = (*notes, said)
+    publish.write_step_files(os.environ, checklist, notes)
+
+
+def _uncommitted(count: int) -> tuple[str, ...]:
+    return (f"{count} files have changes that are not committed; they are not judged",) if count else ()
 
 
 def _write_body(repository: git.Repository, pull: PullRequest, checklist: Checklist, console: Console) -> int:
-    from tooling.pr.draft import write_draft
+    from tooling.pr.drafting import write_body
 
-    path = _draft_path(repository, pull)
-    write_draft(path, _filled(pull, checklist))
-    console.print(path)
+    console.print(write_body(repository, pull, checklist))
     console.note("edit it, look at it with: mergeready pr, then open it with: mergeready pr open")
     return Exit.DONE
-
-
-def _open(repository: git.Repository, pull: PullRequest, checklist: Checklist, base: str, console: Console) -> int:
-    from tooling.pr.draft import Draft, read_draft
-    from tooling.pr.opening import find_target, open_argv, open_pull
-
-    draft = read_draft(_draft_path(repository, pull)) or _filled(pull, checklist)
-    request = pull.request
-    draft = Draft(request.title or draft.title, draft.body if request.body is None else request.body)
-    if not draft.title:
-        raise UserError("it has no title", hint="give it with --title, or write it into the draft: --write-body")
-    target = find_target(repository, request.head_ref, base=base)
-    console.print(open_pull(open_argv(target, draft, unfinished=checklist.unfinished), draft.body))
-    return Exit.DONE
-
-
-def _draft_path(repository: git.Repository, pull: PullRequest) -> str:
-    from tooling.pr.draft import draft_path
-
-    if not pull.request.head_ref:
-        hint = "git switch --create NAME"
-        raise UserError("HEAD is on no branch, so there is nothing to open", hint=hint, exit=Exit.REFUSED)
-    return draft_path(repository, pull.request.head_ref)
-
-
-def _filled(pull: PullRequest, checklist: Checklist) -> Draft:
-    """A draft from the repository's template, as it is at the base."""
-    from tooling.pr.body import fill, find_template
-    from tooling.pr.diff import NoHistory
-    from tooling.pr.draft import Draft
-
-    if isinstance(pull.branch, NoHistory):
-        raise UserError(pull.branch.why, hint=pull.branch.mend, exit=Exit.REFUSED)
-    path = find_template(pull.paths)
-    content = pull.objects.read(f"{pull.changed.base_tip}:{path}") if path else None
-    template = (content or b"").decode("utf-8", "replace")
-    title = pull.request.title or (pull.changed.commits[0].subject if pull.changed.commits else "")
-    return Draft(title, fill(template, pull, checklist))
