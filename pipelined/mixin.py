@@ -28,7 +28,8 @@ class PipelineMixin:
     that `parallelize` changed: modules and their classes, parameters, buffers, hooks, `requires_grad`.
     """
 
-    placement: ClassVar[Placement | None] = None
+    placement: ClassVar[Any] = None
+    """The `Placement` that a subclass states."""
 
     _ipu_config: IPUConfig | None = None
     _hooks: list[Any]
@@ -102,7 +103,7 @@ class PipelineMixin:
         """
         self._hooks = []
         config = self.ipu_config
-        placement = type(self).placement
+        placement: Placement | None = type(self).placement
         if placement is None and unwrap(type(self).parallelize) is unwrap(PipelineMixin.parallelize):
             placement = placement_for(self, original_class(type(self)))
         if placement is not None:

@@ -79,12 +79,13 @@ def page(verdicts: Iterable[Verdict]) -> str:
     """The page of the docs: counts, then by kind the classes of each family."""
     verdicts = list(verdicts)
     counts = Counter(verdict.kind for verdict in verdicts)
+    torch_version = torch.__version__.partition("+")[0]
     lines = [
         "# Models that have been tried",
         "",
         "Written by `nox -s coverage_of_models`; do not edit.",
-        f"It went through all {len(verdicts)} model classes of transformers {transformers.__version__} that have a"
-        f" forward, with torch {torch.__version__.partition('+')[0]}, each from a tiny configuration and over two IPUs.",
+        f"It went through {len(verdicts)} classes of transformers {transformers.__version__}: all that have a forward.",
+        f"With torch {torch_version}, each was built from a tiny configuration and spread over two IPUs.",
         "",
         "| result | classes | what it means |",
         "|---|---|---|",

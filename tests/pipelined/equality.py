@@ -38,12 +38,12 @@ def differences(model: Any, config: IPUConfig, *, force: bool = False, within: f
 
 def _run_noting_blocks(model: Any, inputs: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
     """The blocks that no call began, and the outcome."""
-    silent = {mark.module: None for mark in blocks(model)}
+    names = [mark.module for mark in blocks(model)]
+    begun: list[str] = []
     handles = [
-        model.get_submodule(name).register_forward_pre_hook(lambda *_, name=name: silent.pop(name, None) and None)
-        for name in silent
+        model.get_submodule(name).register_forward_pre_hook(lambda *_, name=name: begun.append(name)) for name in names
     ]
     computed = outcome(model, inputs)
     for handle in handles:
         handle.remove()
-    return list(silent), computed
+    return [name for name in names if name not in begun], computed

@@ -111,18 +111,29 @@ def test_what_is_not_given_follows_from_what_is(given: dict[str, Any], worked_ou
 @pytest.mark.parametrize(
     ("name", "value", "error", "message"),
     [
-        ("seed", "x", TypeError, "`IPUConfig` attribute `seed` must be of type int | None. You provided value='x', <class 'str'>"),
+        (
+            "seed",
+            "x",
+            TypeError,
+            "`IPUConfig` attribute `seed` must be of type int | None. You provided value='x', <class 'str'>",
+        ),
         (
             "layers_per_ipu",
             [1, "2"],
             TypeError,
-            "`IPUConfig` attribute `layers_per_ipu` must be of type list[int]. You provided value=[1, '2'], <class 'list'>",
+            (
+                "`IPUConfig` attribute `layers_per_ipu` must be of type list[int]. You provided value=[1, '2'],"
+                " <class 'list'>"
+            ),
         ),
         (
             "ipus_per_replica",
             None,
             TypeError,
-            "`IPUConfig` attribute `ipus_per_replica` must be of type int. You provided value=None, <class 'NoneType'>",
+            (
+                "`IPUConfig` attribute `ipus_per_replica` must be of type int. You provided value=None,"
+                " <class 'NoneType'>"
+            ),
         ),
         (
             "layers_per_ipu",
@@ -146,8 +157,10 @@ def test_what_is_not_given_follows_from_what_is(given: dict[str, Any], worked_ou
             "output_mode",
             "last",
             ValueError,
-            "`IPUConfig` attribute `output_mode` can only be one of ('all', 'sum', 'final', 'default')."
-            " You provided value='last'",
+            (
+                "`IPUConfig` attribute `output_mode` can only be one of ('all', 'sum', 'final', 'default')."
+                " You provided value='last'"
+            ),
         ),
         (
             "serialized_embedding_splits_per_ipu",
@@ -159,13 +172,22 @@ def test_what_is_not_given_follows_from_what_is(given: dict[str, Any], worked_ou
             "serialized_projection_splits_per_ipu",
             [3, 0, 2, 0],
             ValueError,
-            "`IPUConfig` attribute `serialized_projection_splits_per_ipu=[3, 0, 2, 0]` must have its splits on"
-            " consecutive IPUs.",
+            (
+                "`IPUConfig` attribute `serialized_projection_splits_per_ipu=[3, 0, 2, 0]` must have its splits on"
+                " consecutive IPUs."
+            ),
         ),
-        ("mode", "test", ValueError, "`IPUConfig` mode can only take values in ('training', 'inference'). You provided:"
-         " value='test'. Use the `train` and `eval` methods instead."),
+        (
+            "mode",
+            "test",
+            ValueError,
+            (
+                "`IPUConfig` mode can only take values in ('training', 'inference'). You provided: value='test'. Use"
+                " the `train` and `eval` methods instead."
+            ),
+        ),
     ],
-)  # fmt: skip
+)
 def test_each_assignment_is_checked(name: str, value: Any, error: type[Exception], message: str) -> None:
     config = IPUConfig()
 
@@ -201,19 +223,27 @@ def test_each_assignment_is_checked(name: str, value: Any, error: type[Exception
         (
             {"serialized_projection_splits_per_ipu": [2], "projection_serialization_factor": 2},
             ValueError,
-            "Only one of `projection_serialization_factor` and `serialized_projection_splits_per_ipu` should be used at"
-            " once: the first serialises the projection on one IPU, the second spreads its parts over the IPUs that you"
-            " choose",
+            (
+                "Only one of `projection_serialization_factor` and `serialized_projection_splits_per_ipu` should be"
+                " used at once: the first serialises the projection on one IPU, the second spreads its parts over the"
+                " IPUs that you choose"
+            ),
         ),
         (
             {"layers": [1], "replicas": 2},
             IncompatibleIPUConfigError,
             "IPUConfig received unknown arguments:\n  layers=[1]\n  replicas=2",
         ),
-        ({"replication_factor": {"pod4": 1}}, TypeError, "`IPUConfig` attribute `replication_factor` must be of type int."
-         " You provided value={'pod4': 1}, <class 'dict'>"),
+        (
+            {"replication_factor": {"pod4": 1}},
+            TypeError,
+            (
+                "`IPUConfig` attribute `replication_factor` must be of type int. You provided value={'pod4': 1},"
+                " <class 'dict'>"
+            ),
+        ),
     ],
-)  # fmt: skip
+)
 def test_fields_that_contradict_each_other_are_refused(
     given: dict[str, Any], error: type[Exception], message: str
 ) -> None:
@@ -233,12 +263,12 @@ def test_a_deprecated_keyword_warns_and_changes_nothing() -> None:
 def test_the_mode_decides_which_twin_is_read_and_written() -> None:
     config = IPUConfig(layers_per_ipu=[2, 2], inference_layers_per_ipu=[4], matmul_proportion=[0.1, 0.2])
 
-    read = [(one.mode, one._layers_per_ipu, one._ipus_per_replica, one._matmul_proportion) for one in (config,)]
+    training = (config.mode, config._layers_per_ipu, config._ipus_per_replica, config._matmul_proportion)
     config.eval()
-    read += [(config.mode, config._layers_per_ipu, config._ipus_per_replica, config._matmul_proportion)]
+    inference = (config.mode, config._layers_per_ipu, config._ipus_per_replica, config._matmul_proportion)
     config._layers_per_ipu = [3]
 
-    assert read == [("training", [2, 2], 2, [0.1, 0.2]), ("inference", [4], 1, 0.2)]
+    assert [training, inference] == [("training", [2, 2], 2, [0.1, 0.2]), ("inference", [4], 1, 0.2)]
     assert (config.layers_per_ipu, config.inference_layers_per_ipu) == ([2, 2], [3])
     assert "mode" not in json.dumps(config.to_dict()).replace("output_mode", "")
 
@@ -277,7 +307,7 @@ def test_text_updates_keep_the_type_of_each_field() -> None:
     ],
 )
 def test_a_text_update_that_means_nothing_is_refused(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=".") as raised:
+    with pytest.raises(ValueError, match=r".") as raised:
         IPUConfig().update_from_string(text)
 
     assert str(raised.value) == message
@@ -340,7 +370,7 @@ def test_the_execution_says_how_torch_runs_the_pipeline() -> None:
     ],
 )
 def test_an_execution_that_cannot_be_is_refused(values: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=".") as raised:
+    with pytest.raises(ValueError, match=r".") as raised:
         IPUConfig(execution=Execution.from_dict(values))
 
     assert str(raised.value) == message

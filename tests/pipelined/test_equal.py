@@ -1,7 +1,7 @@
 """The gate: a pipelined model computes what the original computes, parallelized and after `deparallelize`.
 
-A class that gets a placement joins by itself. Of the others, whose placement is found by looking, a few of each kind are
-here; `nox -s coverage_of_models` goes through all of them.
+A class that gets a placement joins by itself. Of the others, whose placement is found by looking, some of each kind
+are here; `nox -s coverage_of_models` goes through all of them.
 """
 
 from __future__ import annotations

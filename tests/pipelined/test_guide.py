@@ -32,7 +32,7 @@ def guide_class(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(registry, "_PIPELINED", {})
 
     @register(transformers.ViTForImageClassification)
-    class PipelinedViTForImageClassification(transformers.ViTForImageClassification, PipelineMixin):  # type: ignore[misc]
+    class PipelinedViTForImageClassification(transformers.ViTForImageClassification, PipelineMixin):
         def parallelize(self) -> Any:
             super().parallelize()
             logger.info("---------- Device Allocation -----------")
@@ -52,7 +52,7 @@ def guide_class(monkeypatch: pytest.MonkeyPatch) -> Any:
             logger.info(f"Head       --> IPU {last_ipu}")
             logger.info("---------------------------------------")
             self.vit.layernorm = BeginBlock(self.vit.layernorm, "LayerNorm", ipu_id=last_ipu)
-            self.classifier = BeginBlock(self.classifier, "Classifier", ipu_id=last_ipu)
+            self.classifier = BeginBlock(self.classifier, "Classifier", ipu_id=last_ipu)  # type: ignore[has-type]
             return self
 
     return PipelinedViTForImageClassification

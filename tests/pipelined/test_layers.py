@@ -41,22 +41,28 @@ def test_wildcards_share_what_the_fixed_counts_leave(
             [1, -1],
             4,
             3,
-            "layers_per_ipu has a non-default value set, but its length does not match ipus_per_replica:"
-            " layers_per_ipu=[1, -1], ipus_per_replica=4",
+            (
+                "layers_per_ipu has a non-default value set, but its length does not match ipus_per_replica:"
+                " layers_per_ipu=[1, -1], ipus_per_replica=4"
+            ),
         ),
         (
             [1, 2],
             2,
             4,
-            "layers_per_ipu does not define the correct number of layers for the current model: layers_per_ipu=[1, 2]"
-            " places 3 layers and the model has 4; let -1 stand for the layers that are left",
+            (
+                "layers_per_ipu does not define the correct number of layers for the current model: layers_per_ipu=[1,"
+                " 2] places 3 layers and the model has 4; let -1 stand for the layers that are left"
+            ),
         ),
         (
             [8, -1],
             2,
             6,
-            "layers_per_ipu does not define the correct number of layers for the current model: layers_per_ipu=[8, -1]"
-            " places 8 layers and the model has 6; let -1 stand for the layers that are left",
+            (
+                "layers_per_ipu does not define the correct number of layers for the current model: layers_per_ipu=[8,"
+                " -1] places 8 layers and the model has 6; let -1 stand for the layers that are left"
+            ),
         ),
     ],
 )
@@ -150,25 +156,31 @@ def test_a_split_cuts_the_lists_and_copies_the_rest() -> None:
         (
             {"layers_per_ipu": [4, 3]},
             (3, 4),
-            "Unable to find a valid split of ipu_config.layers_per_ipu: layers_per_ipu=[4, 3] with 3 encoder layers and"
-            " 4 decoder layers; give the encoder IPUs of its own, and let their number be a power of 2",
+            (
+                "Unable to find a valid split of ipu_config.layers_per_ipu: layers_per_ipu=[4, 3] with 3 encoder"
+                " layers and 4 decoder layers; give the encoder IPUs of its own, and let their number be a power of 2"
+            ),
         ),
         (
             {"layers_per_ipu": [0, 2, 2, 0], "serialized_embedding_splits_per_ipu": [0, 2, 2, 0]},
             (2, 2),
-            "The `SerializedEmbedding` must have all splits placed on the encoder, but [0, 2, 2, 0] results in [2, 0]"
-            " being placed on the decoder",
+            (
+                "The `SerializedEmbedding` must have all splits placed on the encoder, but [0, 2, 2, 0] results in [2,"
+                " 0] being placed on the decoder"
+            ),
         ),
         (
             {"layers_per_ipu": [0, 2, 2, 0], "serialized_projection_splits_per_ipu": [0, 2, 2, 0]},
             (2, 2),
-            "The `SplitProjection` must have all splits placed on the decoder, but [0, 2, 2, 0] results in [0, 2] being"
-            " placed on the encoder",
+            (
+                "The `SplitProjection` must have all splits placed on the decoder, but [0, 2, 2, 0] results in [0, 2]"
+                " being placed on the encoder"
+            ),
         ),
     ],
 )
 def test_a_split_that_cannot_be_is_refused(given: dict[str, list[int]], layers: tuple[int, int], message: str) -> None:
-    with pytest.raises(ValueError, match=".") as raised:
+    with pytest.raises(ValueError, match=r".") as raised:
         split_encoder_decoder_ipu_config(IPUConfig(**given), *layers)  # type: ignore[arg-type]
 
     assert str(raised.value) == message

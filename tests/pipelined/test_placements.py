@@ -109,15 +109,19 @@ class Stack(nn.Module):
             {"first": ["embed"], "layers": ["layers"], "last": ["embed"]},
             {"ipus_per_replica": 2},
             PlacementError,
-            "embed is placed twice: on IPU 0 and on IPU 1; name it once; a module that is called several times still"
-            " is one block",
+            (
+                "embed is placed twice: on IPU 0 and on IPU 1; name it once; a module that is called several times"
+                " still is one block"
+            ),
         ),
         (
             {"last": ["head", "same_head"], "layers": ["layers"]},
             {},
             PlacementError,
-            "same_head (it is the same module as head) is placed twice: on IPU 0 and on IPU 0; name it once; a module"
-            " that is called several times still is one block",
+            (
+                "same_head (it is the same module as head) is placed twice: on IPU 0 and on IPU 0; name it once; a"
+                " module that is called several times still is one block"
+            ),
         ),
         (
             {"layers": ["layers"], "last": ["layers.1.0"]},
@@ -135,22 +139,28 @@ class Stack(nn.Module):
             {"layers": ["layers"]},
             {"ipus_per_replica": 8},
             PlacementError,
-            "Stack has 4 layers, too few for 8 IPUs with layers_per_ipu=[-1]; ask for at most 4 IPUs, or write 0 for"
-            " each IPU that is to stay without a layer",
+            (
+                "Stack has 4 layers, too few for 8 IPUs with layers_per_ipu=[-1]; ask for at most 4 IPUs, or write 0"
+                " for each IPU that is to stay without a layer"
+            ),
         ),
         (
             {"layers": ["layers"]},
             {"layers_per_ipu": [3, -1, -1]},
             PlacementError,
-            "Stack has 4 layers, too few for 3 IPUs with layers_per_ipu=[3, -1, -1]; ask for at most 2 IPUs, or write 0"
-            " for each IPU that is to stay without a layer",
+            (
+                "Stack has 4 layers, too few for 3 IPUs with layers_per_ipu=[3, -1, -1]; ask for at most 2 IPUs, or"
+                " write 0 for each IPU that is to stay without a layer"
+            ),
         ),
         (
             {"layers": ["layers"]},
             {"layers_per_ipu": [3, 2]},
             IncompatibleIPUConfigError,
-            "layers_per_ipu does not define the correct number of layers for the current model: layers_per_ipu=[3, 2]"
-            " places 5 layers and the model has 4; let -1 stand for the layers that are left",
+            (
+                "layers_per_ipu does not define the correct number of layers for the current model: layers_per_ipu=[3,"
+                " 2] places 5 layers and the model has 4; let -1 stand for the layers that are left"
+            ),
         ),
     ],
 )

@@ -27,7 +27,7 @@ from tests.pipelined.outcomes import full_inputs, outcome, same
 from tests.pipelined.structure import structure
 from tests.pipelined.tiny import tiny_config, tiny_model
 
-BERT = transformers.BertForMaskedLM
+BERT: Any = transformers.BertForMaskedLM
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def test_without_an_argument_the_original_is_found_past_a_familys_mixin() -> Non
         pass
 
     @register()
-    class Ours(FamilyMixin, PlainMixin, BERT):  # type: ignore[misc]
+    class Ours(FamilyMixin, PlainMixin, BERT):
         pass
 
     assert registered(BERT) is Ours
@@ -64,10 +64,10 @@ def test_a_class_without_an_original_is_refused() -> None:
 
 
 def test_a_second_registration_needs_to_say_that_it_overrides() -> None:
-    class First(BERT, PipelineMixin):  # type: ignore[misc]
+    class First(BERT, PipelineMixin):
         pass
 
-    class Second(BERT, PipelineMixin):  # type: ignore[misc]
+    class Second(BERT, PipelineMixin):
         pass
 
     register(BERT)(First)
@@ -108,7 +108,7 @@ def test_force_finds_a_placement_and_keeps_the_given_config() -> None:
 
 def test_a_class_may_only_state_its_placement() -> None:
     @register(BERT)
-    class Ours(BERT, PipelineMixin):  # type: ignore[misc]
+    class Ours(BERT, PipelineMixin):
         placement = Placement(first=("bert.embeddings",), layers=("bert.encoder.layer",), last=("cls",))
 
     pipelined = to_pipelined(tiny_model(BERT), IPUConfig(ipus_per_replica=2)).parallelize()
@@ -130,7 +130,7 @@ def test_a_pipelined_model_shares_its_weights_and_nothing_else() -> None:
 
 def test_a_class_with_a_constructor_of_its_own_is_built_by_it_on_the_same_weights() -> None:
     @register(BERT)
-    class Ours(BERT, PipelineMixin):  # type: ignore[misc]
+    class Ours(BERT, PipelineMixin):
         def __init__(self, config: Any) -> None:
             super().__init__(config)
             self.note = "made by its own constructor"
@@ -224,7 +224,7 @@ def test_a_model_that_is_spread_over_devices_is_refused() -> None:
 
 def test_parameters_are_counted_once() -> None:
     pipelined = to_pipelined(tiny_model(BERT), IPUConfig())
-    pipelined.bert.embeddings.requires_grad_(False)
+    pipelined.bert.embeddings.requires_grad_(requires_grad=False)
     sizes = {name: one.numel() for name, one in pipelined.named_parameters()}
     frozen = sum(size for name, size in sizes.items() if name.startswith("bert.embeddings."))
     embeddings = sum(size for name, size in sizes.items() if name.endswith("_embeddings.weight"))
@@ -275,18 +275,25 @@ def test_a_copy_of_a_parallelized_model_can_be_undone() -> None:
     [
         (
             [("bert.embeddings", "Embedding", 0), ("cls", "Embedding", 1)],
-            "the block name 'Embedding' is given twice: on IPU 0, and on IPU 1 for cls; modules of one name are one"
-            " block: give this one a name of its own",
+            (
+                "the block name 'Embedding' is given twice: on IPU 0, and on IPU 1 for cls; modules of one name are one"
+                " block: give this one a name of its own"
+            ),
         ),
         (
             [("bert.embeddings", "Embedding", 0), ("cls", "Head", 2)],
-            "block 'Head' (cls) is placed on IPU 2, and the config has 2: IPU 0 to IPU 1; raise ipus_per_replica, or"
-            " place it on one of these",
+            (
+                "block 'Head' (cls) is placed on IPU 2, and the config has 2: IPU 0 to IPU 1; raise ipus_per_replica,"
+                " or place it on one of these"
+            ),
         ),
         (
             [("bert.embeddings", "Embedding", 0), ("bert.embeddings", "Head", 1)],
-            "module has already been assigned to a block: BertEmbeddings has BeginBlock(user_id=Embedding, ipu_id=0)"
-            " and cannot begin 'Head' on IPU 1; mark each module once; call deparallelize() before placing it anew",
+            (
+                "module has already been assigned to a block: BertEmbeddings has BeginBlock(user_id=Embedding,"
+                " ipu_id=0) and cannot begin 'Head' on IPU 1; mark each module once; call deparallelize() before"
+                " placing it anew"
+            ),
         ),
     ],
 )
@@ -295,7 +302,7 @@ def test_a_parallelize_by_hand_that_fails_leaves_the_model_as_it_was(
 ) -> None:
     from pipelined import BeginBlock
 
-    class Ours(BERT, PipelineMixin):  # type: ignore[misc]
+    class Ours(BERT, PipelineMixin):
         def parallelize(self) -> Any:
             super().parallelize()
             for path, name, ipu in marks:
