@@ -158,8 +158,7 @@ def _push(repo: Repo, roles: Roles, options: Namespace) -> Step | None:
 
 def _seen(repo: Repo, roles: Roles) -> str:
     """What the fork's branch was when it was last seen: recorded before anything is fetched."""
-    fork = roles.fork if roles.forked else None
-    return repo.refs.get(tracking_ref(fork.name, repo.head.branch), "") if fork else ""
+    return repo.refs.get(tracking_ref(roles.fork.name, repo.head.branch), "") if roles.fork else ""
 
 
 def _begin(repo: Repo, git: Git, plan: Plan) -> journal.Entry:

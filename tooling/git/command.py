@@ -22,6 +22,7 @@ PINS = (
     *("rebase.rebaseMerges=false", "rebase.updateRefs=false", "rebase.forkPoint=false", "rebase.backend=merge"),
     *("rebase.abbreviateCommands=false", "rebase.instructionFormat=%s", "merge.ff=true", "push.followTags=false"),
     *("push.gpgSign=false", "push.recurseSubmodules=no", "push.useForceIfIncludes=false", "commit.verbose=false"),
+    *("core.commentChar=#", "i18n.logOutputEncoding=UTF-8"),
 )
 _PINNED = tuple(word for pin in PINS for word in ("-c", pin))
 QUIET = ("core.hooksPath=/dev/null", "rerere.enabled=false", "commit.gpgSign=false")

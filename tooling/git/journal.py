@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TextIO
 
 from tooling.errors import Exit, UserError
 from tooling.git.plan import Move, Plan, Pushed, RefusedError, Step
@@ -151,20 +151,18 @@ def prune(repo: Repo) -> None:
 def busy(repo: Repo) -> str:
     """Who is at work in this repository now, or nothing."""
     try:
-        with only_one(repo, "status"):
+        with only_one(repo, "status", patience=0):
             return ""
     except RefusedError as error:
         return str(error)
 
 
 @contextmanager
-def only_one(repo: Repo, command: str) -> Iterator[tuple[int]]:
-    """Hold the lock of this repository; RefusedError where another run of ours holds it. It ends with the process.
+def only_one(repo: Repo, command: str, *, patience: float = 2.0) -> Iterator[tuple[int]]:
+    """Hold the lock of this repository; RefusedError where another run holds it for `patience` seconds and longer.
 
-    Yields the lock, for what we start and should hold it too.
+    It ends with the process. Yields the lock, for those that we start and that should hold it too.
     """
-    import fcntl
-
     place = folder(repo).parent
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -172,15 +170,27 @@ def only_one(repo: Repo, command: str) -> Iterator[tuple[int]]:
     except OSError as error:
         raise UserError(f"cannot write {place}: {error.strerror}", exit=Exit.ENVIRONMENT) from error
     with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            file.seek(0)
-            raise RefusedError("busy", f"another run is at work here: {file.read().strip()}") from error
+        deadline = time.monotonic() + patience
+        while not _lock(file):
+            if time.monotonic() >= deadline:
+                file.seek(0)
+                raise RefusedError("busy", f"another run is at work here: {file.read().strip()}")
+            time.sleep(0.05)
         file.truncate(0)
         file.write(f"mergeready {command}, process {os.getpid()}\n")
         file.flush()
         yield (file.fileno(),)
+
+
+def _lock(file: TextIO) -> bool:
+    """Take the lock of an open file, if nobody has it."""
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _entry(fields: dict[str, Any]) -> Entry:
