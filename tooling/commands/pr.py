@@ -17,18 +17,19 @@ from __future__ import annotations
 import argparse
 import os
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from checks import git
 from tooling.console import Console
-from tooling.errors import Exit, UserError
+from tooling.errors import Exit
 from tooling.pr.reports import FORMATS
 
 if TYPE_CHECKING:
     from tooling.pr.event import Request
-    from tooling.pr.github import Access
     from tooling.pr.judge import Checklist
-    from tooling.pr.pull import CheckRun, PullRequest
+    from tooling.pr.objects import GitObjects
+    from tooling.pr.online import Online
+    from tooling.pr.pull import PullRequest
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("check", "open"), nargs="?", default="check", help="judge it, or open it")
     parser.add_argument("--root", metavar="DIR", default=".", help="a folder of the checkout (default: this one)")
     parser.add_argument("--base", metavar="REF", default="", help="the branch it is to be merged into")
+    parser.add_argument("--fetch", action="store_true", help="fetch commits that are missing; nothing is checked out")
     parser.add_argument("--strict", action="store_true", help="let warnings and work in progress count as failures")
     words = parser.add_argument_group("what is written on it")
     words.add_argument("--title", metavar="TEXT", help="the title")
@@ -52,15 +54,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Read, judge, and report or act on it."""
     from tooling.pr.judge import judge
     from tooling.pr.objects import GitObjects
-    from tooling.pr.read import read_pull, uncommitted
+    from tooling.pr.read import uncommitted
     from tooling.pr.reporting import write_report
     from tooling.pr.words import find_words
 
     repository = git.find_repository(os.path.abspath(options.root))
     with closing(GitObjects(repository.root)) as objects, uncommitted(repository.root) as count:
         request = find_words(options, repository)
-        online = _ask_github(request) if request.event != "local" else Online(request)
-        pull = read_pull(repository, online.request, objects, base=options.base)._replace(checks=online.checks)
+        online = _ask_github(request)
+        pull = _read(repository, online, objects, options)
         checklist = judge(pull)
         if options.write_body:
             return _write_body(repository, pull, checklist, console)
@@ -77,28 +79,26 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return Exit.DONE
 
 
-class Online(NamedTuple):
-    """What GitHub says of a request now; only the request itself where it was not asked."""
-
-    request: Request
-    access: Access | None = None
-    checks: tuple[CheckRun, ...] | None = None
-    notes: tuple[str, ...] = ()
-
-
 def _ask_github(request: Request) -> Online:
-    """Refresh a request, and ask for the checks of its head, where a token allows that."""
-    from tooling.pr.github import checks_of, find_access, refresh
+    from tooling.pr.online import ask_github
 
-    access = find_access(os.environ, request)
-    if access is None:
-        stale = "there is no token: the words are those of the event's time"
-        return Online(request, notes=() if request.absent else (stale,))
-    try:
-        fresh = refresh(access, request)
-        return Online(fresh, access, checks_of(access, fresh.head) if fresh.head else None)
-    except UserError as error:
-        return Online(request, access, notes=(f"{error}: the words are those of the event's time",))
+    return ask_github(os.environ, request)
+
+
+def _read(repository: git.Repository, online: Online, objects: GitObjects, options: argparse.Namespace) -> PullRequest:
+    """The pull request; with `--fetch`, from a clone that is deepened until it holds the whole branch."""
+    from tooling.pr.diff import Branch
+    from tooling.pr.read import read_pull
+
+    pull = read_pull(repository, online.request, objects, base=options.base)
+    if options.fetch and not isinstance(pull.branch, Branch):
+        from tooling.pr.fetch import deepen
+
+        for _ in deepen(repository, online.request):
+            pull = read_pull(repository, online.request, objects, base=options.base)
+            if isinstance(pull.branch, Branch):
+                break
+    return pull._replace(checks=online.checks)
 
 
 def _publish(online: Online, checklist: Checklist, notes: tuple[str, ...], console: Console, *, comment: bool) -> None:

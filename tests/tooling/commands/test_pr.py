@@ -96,16 +96,7 @@ not ready: 8 pass, 2 fail, 1 warn, 2 manual, 3 skip
 def test_s11_in_a_shallow_clone_with_a_back_merge_nothing_that_needs_a_base_passes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    origin = Branch(tmp_path / "origin")
-    for number in range(30):
-        origin.git("switch", "--quiet", "main")
-        origin.commit(f"Go on {number}", {"trunk.txt": f"{number}\n"})
-        origin.git("switch", "--quiet", "work")
-        origin.commit(f"Work {number}", {"work.txt": f"{number}\n"})
-    origin.git("merge", "--quiet", "--no-edit", "main")
-    clone = tmp_path / "clone"
-    origin.git("clone", "--quiet", "--depth=20", "--no-single-branch", origin.folder.as_uri(), str(clone))
-    monkeypatch.chdir(clone)
+    monkeypatch.chdir(shallow_clone(tmp_path))
 
     status, found = run_json(capsys, "--base", "origin/main")
 
@@ -120,6 +111,67 @@ def test_s11_in_a_shallow_clone_with_a_back_merge_nothing_that_needs_a_base_pass
         1,
         {f"{name}/no-history": "unknown" for name in needing},
     )
+
+
+def test_s11_with_fetch_the_clone_is_deepened_until_the_branch_is_whole_and_judged_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clone = shallow_clone(tmp_path)
+    monkeypatch.chdir(clone)
+    before = read_refs(clone)
+
+    status, found = run_json(capsys, "--base", "origin/main", "--fetch")
+
+    assert (status, found["merge-commits/found"], found["binary-files/text"]) == (0, "warn", "pass")
+    assert read_refs(clone) == before
+
+
+def test_the_head_of_an_event_is_fetched_as_objects_and_never_checked_out(
+    branch: Branch, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    branch.commit("Say more", {"README.md": "More.\n"})
+    branch.git("update-ref", "refs/pull/7/head", "work")
+    payload = pull_payload(branch)
+    clone = branch.folder.parent / "clone"
+    branch.git("switch", "--quiet", "main")
+    branch.git("clone", "--quiet", "--depth=1", "--single-branch", branch.folder.as_uri(), str(clone))
+    monkeypatch.chdir(clone)
+    path = write_event(branch, **payload)
+
+    _, without = run_json(capsys, "--event", path)
+    status, found = run_json(capsys, "--event", path, "--fetch")
+
+    assert (without["docstrings/no-history"], status, found["binary-files/text"]) == ("unknown", 0, "pass")
+    assert (clone / "README.md").exists() is False
+
+
+def test_a_remote_that_is_not_there_ends_with_6(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clone = shallow_clone(tmp_path)
+    (tmp_path / "origin").rename(tmp_path / "gone")
+    monkeypatch.chdir(clone)
+
+    assert main(["pr", "--base", "origin/main", "--fetch"]) == 6
+    assert capsys.readouterr().err.startswith("error: origin does not give what this clone lacks: ")
+
+
+def shallow_clone(folder: Path) -> Path:
+    """A clone of 20 commits of a branch of 30, into which its base was merged."""
+    origin = Branch(folder / "origin")
+    for number in range(30):
+        origin.git("switch", "--quiet", "main")
+        origin.commit(f"Go on {number}", {"trunk.txt": f"{number}\n"})
+        origin.git("switch", "--quiet", "work")
+        origin.commit(f"Work {number}", {"work.txt": f"{number}\n"})
+    origin.git("merge", "--quiet", "--no-edit", "main")
+    origin.git("clone", "--quiet", "--depth=20", "--no-single-branch", origin.folder.as_uri(), str(folder / "clone"))
+    return folder / "clone"
+
+
+def read_refs(clone: Path) -> str:
+    done = subprocess.run(["git", "show-ref", "--head"], cwd=clone, capture_output=True, encoding="utf-8", check=True)
+    return done.stdout
 
 
 def test_a_shallow_clone_that_holds_the_whole_branch_is_judged(

@@ -50,7 +50,8 @@ class GitHub:
             return self.refuse.get(operation, 404), {"message": "Resource not accessible by integration"}
         answer = self.answers[operation]
         if operation == f"POST {COMMENTS}":
-            answer = {**answer, "id": len(self.comments) + 1, "body": body["body"], "user": BOT}
+            author = {**answer["user"], "login": "github-actions[bot]", "type": "Bot"}
+            answer = {**answer, "id": len(self.comments) + 1, "body": body["body"], "user": author}
             answer["url"] = f"{self.url}/repos/octo/lib/issues/comments/{answer['id']}"
             self.comments.append(answer)
         elif method == "PATCH":
@@ -58,17 +59,6 @@ class GitHub:
             answer["body"] = body["body"]
         self.asked.append(Asked(operation, body, answer))
         return (201 if method == "POST" else 200), answer
-
-
-BOT = {
-    "login": "github-actions[bot]",
-    "type": "Bot",
-    **{"id": 41898282, "node_id": "MDM6Qm90NDE4OTgyODI=", "site_admin": False, "gravatar_id": ""},
-    **{key: "https://api.github.com/users/github-actions%5Bbot%5D" for key in ("url", "followers_url", "repos_url")},
-    **{key: "https://api.github.com/users/x" for key in ("following_url", "gists_url", "starred_url", "events_url")},
-    **{key: "https://api.github.com/users/x" for key in ("subscriptions_url", "organizations_url")},
-    **{key: "https://github.com/apps/github-actions" for key in ("html_url", "avatar_url", "received_events_url")},
-}
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import pytest
 
 from tests.tooling.pr import octokit
 from tests.tooling.pr.branches import Branch
-from tests.tooling.pr.github_server import BOT, COMMENTS, GitHub, running
+from tests.tooling.pr.github_server import COMMENTS, GitHub, running
 from tooling.cli import main
 from tooling.errors import UserError
 from tooling.pr.event import Request
@@ -107,7 +107,7 @@ def test_the_comment_is_written_once_and_then_written_over(github: GitHub, acces
 
 def test_a_comment_of_somebody_who_writes_our_mark_is_left_alone(github: GitHub, access: Access) -> None:
     put_comment(access, 7, "one")
-    github.comments[0]["user"] = {**BOT, "login": "mallory", "type": "User"}
+    github.comments[0]["user"].update(login="mallory", type="User")
 
     put_comment(access, 7, "two")
 
@@ -237,7 +237,7 @@ def read_outputs(path: Path) -> dict[str, str]:
     for line in lines:
         if line:
             name, _, end = line.partition("<<")
-            found[name] = "\n".join(iter(lambda: next(lines), end))  # noqa: B023 - used up at once
+            found[name] = "\n".join(iter(lambda: next(lines), end))
     return found
 
 
