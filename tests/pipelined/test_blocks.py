@@ -69,8 +69,10 @@ def test_a_function_becomes_a_module_that_begins_a_block() -> None:
         (lambda: BeginBlock(3, "A"), "3 is not an instance of torch.nn.Module or function."),
         (
             lambda: BeginBlock(BeginBlock(nn.ReLU(), "A", 0), "B", 1),
-            "module has already been assigned to a block: ReLU has BeginBlock(user_id=A, ipu_id=0) and cannot begin 'B'"
-            " on IPU 1; mark each module once; call deparallelize() before placing it anew",
+            (
+                "module has already been assigned to a block: ReLU has BeginBlock(user_id=A, ipu_id=0) and cannot begin 'B'"
+                " on IPU 1; mark each module once; call deparallelize() before placing it anew"
+            ),
         ),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import poptorch
@@ -73,11 +74,12 @@ def see_options() -> list[dict[str, str]]:
 def see_refusals() -> list[str]:
     """What is said without a Mk2 IPU, and about a module that is placed twice."""
     said = []
-    for attempt in (
+    attempts: tuple[Callable[[], Any], ...] = (
         lambda: IPUConfig().to_options(),
         lambda: IPUConfig(execute_encoder_on_cpu_for_generation=True).to_options(compile_only=True),
         lambda: pipelined.BeginBlock(pipelined.BeginBlock(torch.nn.ReLU(), "A", 0), "B", 1),
-    ):
+    )
+    for attempt in attempts:
         try:
             attempt()
         except (RuntimeError, NotImplementedError, poptorch.Error) as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
@@ -121,7 +121,7 @@ def recomputationCheckpoint(*tensors: Any) -> Any:
         return type(tensors[0])(recomputationCheckpoint(*tensors[0]))
     for tensor in tensors:
         if not isinstance(tensor, torch.Tensor):
-            raise ValueError("All inputs must be tensors")
+            raise ValueError("All inputs must be tensors")  # noqa: TRY004 - as poptorch does
     kept.append(len(tensors))
     return tensors[0] if len(tensors) == 1 else tensors
 
@@ -178,7 +178,7 @@ class Options:
         *("autoRoundNumIPUs", "replicationFactor", "deviceIterations", "outputMode", "setExecutionStrategy"),
         *("randomSeed", "useOfflineIpuTarget", "enableExecutableCaching", "setAvailableMemoryProportion"),
     )
-    GROUPS = {
+    GROUPS: ClassVar[dict[str, tuple[str, ...]]] = {
         "Training": (
             "gradientAccumulation",
             "accumulationAndReplicationReductionType",
