@@ -18,7 +18,10 @@ _TRIES = (0.0, 0.5, 1.5)
 _CAUSES = (
     ("auth", r"authentication failed|could not read (username|password)|permission denied|terminal prompts|\b40[13]\b"),
     ("gone", r"not found|does not appear to be a git repository|does not exist|no such file"),
-    ("network", r"could not resolve|connection|timed? ?out|unable to access|early eof|disconnect|hung up|unreachable"),
+    (
+        "network",
+        r"could not resolve|connection|timed? ?out|unable to access|early eof|disconnect|hung up|unreachable|from remote repo",
+    ),
 )
 _ADVICE = {
     "auth": "log in to that host, or change the remote's URL, then run this again",
