@@ -10,7 +10,7 @@ from checks.facts.syntax import Unparsable, parse
 from checks.store import Extractor
 
 _OBJECT = re.compile(r"class +(\w+)|(?:async +)?def +(\w+)|(\w+) *=")
-_BACKENDS = re.compile(r"\[[^\]\n]*\]")
+_BACKENDS = re.compile(r"\[[^\[\]\n]*\]")
 
 
 class Dummy(NamedTuple):

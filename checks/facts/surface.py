@@ -73,8 +73,8 @@ def _extract(text: str) -> Any:
 def _exports(text: str) -> tuple[list[Export] | None, bool]:
     """The strings of `__all__` in a text that opens with a line end, and whether it is plain or absent."""
     count = text.count("\n__all__")
-    found = _EXPORTS.search(text)
-    if found is None or count > 1:
+    found = _EXPORTS.search(text) if count == 1 else None
+    if found is None:
         return None, count == 0
     statement = found[0][1:]
     line = text.count("\n", 0, found.start() + 1)

@@ -1,9 +1,9 @@
-"""Modules by the names that imports call them, and what stands in each folder."""
+"""Modules by the names that imports call them, and what stands in and below each folder."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import cached_property
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from checks.facts.surface import SURFACE, Surface
@@ -25,8 +25,11 @@ class Folders:
     def __init__(self, index: Index) -> None:
         self.paths = frozenset(index.paths)
         self._index = index
+        self._sorted = index.paths
         self._modules: dict[tuple[str, str], str | None] = {}
         self._scanned: dict[str, dict[str, list[str]]] = {}
+        self._inside: dict[str, Folder] = {}
+        self._surfaces: dict[str, Surface] = {}
 
     def module(self, importer: str, module: str) -> str | None:
         """The path of the module that `importer` means; of a folder, with a slash, where that has no init.
@@ -37,28 +40,6 @@ class Folders:
         if key not in self._modules:
             self._modules[key] = self._find(importer, module)
         return self._modules[key]
-
-    def scanned(self, folder: str) -> dict[str, list[str]]:
-        """The names that `define_import_structure` finds in and below a folder, with the modules that export them."""
-        if folder not in self._scanned:
-            found: dict[str, list[str]] = {}
-            inside = self.inside(folder)
-            for path in inside.modules:
-                for name in self.surface(path).exports or ():
-                    found.setdefault(name, []).append(path)
-            for child in inside.folders:
-                for name, paths in self.scanned(child).items():
-                    found.setdefault(name, []).extend(paths)
-            self._scanned[folder] = found
-        return self._scanned[folder]
-
-    def surface(self, path: str) -> Surface:
-        """What a module shows at first sight."""
-        return self._index.facts(SURFACE, path)
-
-    def inside(self, folder: str) -> Folder:
-        """What stands right in a folder, nothing where there is no such folder."""
-        return self._contents.get(folder, Folder([], []))
 
     def base(self, importer: str, module: str) -> str | None:
         """Where the module that `importer` means would stand, without a suffix, whether or not it is there.
@@ -73,6 +54,36 @@ class Folders:
         package = self._index.settings.profile.packages.get(parts[0] if parts else "")
         return "" if package is None else "/".join([package, *parts[1:]])
 
+    def surface(self, path: str) -> Surface:
+        """What a module shows at first sight."""
+        if path not in self._surfaces:
+            self._surfaces[path] = self._index.facts(SURFACE, path)
+        return self._surfaces[path]
+
+    def exports(self, path: str) -> Sequence[str]:
+        """The names in the `__all__` of a module, as far as they can be read."""
+        return self.surface(path).exports or ()
+
+    def scanned(self, folder: str) -> dict[str, list[str]]:
+        """The names that `define_import_structure` finds in and below a folder, with the modules that export them."""
+        if folder not in self._scanned:
+            found: dict[str, list[str]] = {}
+            for path in filter(_is_scanned, self._below(folder)):
+                for name in self.exports(path):
+                    found.setdefault(name, []).append(path)
+            self._scanned[folder] = found
+        return self._scanned[folder]
+
+    def inside(self, folder: str) -> Folder:
+        """What stands right in a folder, nothing where there is no such folder."""
+        if folder not in self._inside:
+            start = len(folder) + 1 if folder else 0
+            below = self._below(folder)
+            folders = dict.fromkeys(path[: path.index("/", start)] for path in below if "/" in path[start:])
+            modules = [path for path in below if "/" not in path[start:] and _is_scanned(path)]
+            self._inside[folder] = Folder(modules, list(folders))
+        return self._inside[folder]
+
     def _find(self, importer: str, module: str) -> str | None:
         base = self.base(importer, module)
         if not base:
@@ -80,26 +91,15 @@ class Folders:
         for path in (f"{base}.py", f"{base}/__init__.py"):
             if path in self.paths or self._index.exists(path):
                 return path
-        following = bisect_left(self._index.paths, f"{base}/")
-        is_folder = any(path.startswith(f"{base}/") for path in self._index.paths[following : following + 1])
-        return f"{base}/" if is_folder else None
+        return f"{base}/" if self._below(base) else None
 
-    @cached_property
-    def _contents(self) -> dict[str, Folder]:
-        found: dict[str, Folder] = {"": Folder([], [])}
-        for path in self._index.paths:
-            folder, _, name = path.rpartition("/")
-            if folder not in found:
-                _open(folder, found)
-            if name.endswith(".py") and not name.startswith(_NOT_SCANNED):
-                found[folder].modules.append(path)
-        return found
+    def _below(self, folder: str) -> Sequence[str]:
+        """The paths below a folder, sorted."""
+        if not folder:
+            return self._sorted
+        # "0" is what follows "/" in the order of characters.
+        return self._sorted[bisect_left(self._sorted, f"{folder}/") : bisect_left(self._sorted, f"{folder}0")]
 
 
-def _open(folder: str, found: dict[str, Folder]) -> None:
-    """Enter a folder that is new, and those above it, each among the folders of its parent."""
-    if folder not in found:
-        found[folder] = Folder([], [])
-        parent = folder.rpartition("/")[0]
-        _open(parent, found)
-        found[parent].folders.append(folder)
+def _is_scanned(path: str) -> bool:
+    return path.endswith(".py") and not path.rpartition("/")[2].startswith(_NOT_SCANNED)

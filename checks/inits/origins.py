@@ -29,6 +29,7 @@ class Origin(NamedTuple):
         return self.kind in ("class", "function", "value", "made")
 
 
+_DEEP = 100  # names that are handed on more often than that are not followed to their end
 _UNKNOWN, _MISSING = Origin("unknown"), Origin("missing")
 
 
@@ -39,6 +40,7 @@ class Origins:
         self._index = index
         self._folders = folders
         self._known: dict[tuple[str, str], Origin] = {}
+        self._depth = 0
         self._lazy: dict[str, dict[str, tuple[str, str]]] = {}
 
     def find(self, path: str, name: str) -> Origin:
@@ -47,7 +49,9 @@ class Origins:
         origin = self._known.get(key)
         if origin is None:
             self._known[key] = _UNKNOWN  # what a name that is imported in a circle comes to
-            origin = self._known[key] = self._find(path, name)
+            self._depth += 1
+            origin = self._known[key] = self._find(path, name) if self._depth < _DEEP else _UNKNOWN
+            self._depth -= 1
         return origin
 
     def has(self, path: str, name: str) -> bool:

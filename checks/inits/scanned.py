@@ -17,7 +17,7 @@ from checks.model import Finding
 def judge_stars(path: str, init: Init, text: Callable[[], str], folders: Folders) -> Iterator[Finding]:
     """Compare the star imports under TYPE_CHECKING with the modules that export something."""
     inside = folders.inside(path.rpartition("/")[0])
-    exports = {module: list(folders.surface(module).exports or ()) for module in inside.modules}
+    exports: dict[str, Sequence[str]] = {module: folders.exports(module) for module in inside.modules}
     exports.update((child, list(folders.scanned(child))) for child in inside.folders)
     imported = {statement.module for statement in init.imports}
     line = init.imports[0].entry.line if init.imports else 1

@@ -228,6 +228,21 @@ def test_folders_links_and_modules_of_other_packages_are_not_unknown() -> None:
     assert judge(RULE, tree) == ()
 
 
+def test_long_chains_and_circles_of_names_and_deep_folders_end_somewhere() -> None:
+    init = '_import_structure = {"chain": ["a0", "b0", "c0"]}\nif TYPE_CHECKING:\n    from .chain import a0, b0, c0\n'
+    aliases = "".join(f"a{number} = a{number + 1}\n" for number in range(2000))
+    deep = "lib" + "/d" * 1500
+    scanning = "if TYPE_CHECKING:\n    from .m import *\nelse:\n    define_import_structure(_file)\n"
+    tree = {
+        "lib/__init__.py": init,
+        "lib/chain.py": aliases + "b0 = b1\nb1 = b0\nfrom .m0 import c0\n",
+        **{f"lib/m{number}.py": f"from .m{number + 1} import c0\n" for number in range(800)},
+        f"{deep}/__init__.py": scanning,
+        f"{deep}/m.py": '__all__ = ["M"]\nM = 1\n',
+    }
+    assert messages(tree) == []
+
+
 BLOCKS = """\
 _import_structure = {{
     "configuration": ["BertConfig"],{dict}
