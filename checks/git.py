@@ -65,6 +65,12 @@ class Started:
             self._result = self._process.returncode, output, errors
         return self._result
 
+    def close(self) -> None:
+        """End it if nobody has waited for it."""
+        if self._result is None:
+            self._process.kill()
+            self.result()
+
     def output(self) -> bytes:
         """What it printed; CheckError with git's own first line where it failed."""
         status, output, errors = self.result()

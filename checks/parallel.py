@@ -34,7 +34,7 @@ def extract_all(
     from concurrent.futures.process import BrokenProcessPool
 
     chunks = [paths[start : start + _CHUNK] for start in range(0, len(paths), _CHUNK)]
-    pool = ProcessPoolExecutor(max_workers=jobs, initializer=_leave_interrupts)
+    pool = ProcessPoolExecutor(max_workers=jobs, initializer=_end_on_interrupt)
     try:
         for found in pool.map(_extract_chunk, *zip(*((folder, chunk, extractors) for chunk in chunks), strict=True)):
             yield from found
@@ -45,9 +45,9 @@ def extract_all(
         pool.shutdown(cancel_futures=True)
 
 
-def _leave_interrupts() -> None:
-    """Ctrl-C reaches every process of the terminal; the one that started us says what is to be said."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _end_on_interrupt() -> None:
+    """Ctrl-C reaches every process of the terminal: this one ends without a traceback, its parent has the word."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _extract_chunk(folder: str, paths: Sequence[str], extractors: Sequence[Extractor[Any]]) -> list[Extracted]:

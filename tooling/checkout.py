@@ -27,6 +27,11 @@ class Checkout(NamedTuple):
         """The files as they were when the checkout was opened."""
         return WorkTree(self.root, self.listing) if self.repository else FolderTree(self.root)
 
+    def close(self) -> None:
+        """End what was started and is not needed."""
+        if self.listing is not None:
+            self.listing.close()
+
     def cache(self) -> Cache:
         """The cache of this checkout, shared by all its worktrees."""
         from checks.cache import Cache
@@ -59,8 +64,8 @@ def open_checkout(options: argparse.Namespace) -> Checkout:
     listing = start_listing(start)
     try:
         repository = git.find_repository(start)
-    except CheckError:
-        listing.result()
+    except BaseException:
+        listing.close()
         raise
     path = None if options.no_cache else os.path.join(repository.common_dir, "mergeready", "checks.sqlite3")
     return Checkout(repository.root, repository, path, jobs, listing)

@@ -8,6 +8,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from keyword import iskeyword
 from typing import NoReturn, Protocol, TypedDict, cast
 
@@ -69,7 +70,8 @@ def _run(arguments: Sequence[str], console: Console) -> int:
 
 def _silence_output() -> None:
     """Send what is still in the buffer nowhere, so that Python does not fail at its own end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError):  # a standard output that is no file needs it not
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def load_command(name: str) -> Command:

@@ -16,7 +16,7 @@ _DROP = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-c
 
 def start(code: str, *words: str, cwd: Path | None = None, bound: bool = False) -> subprocess.Popen[str]:
     """A process that runs Python code with arguments; permissions hold for it if `bound` is true."""
-    prefix = _bound() if bound else ()
+    prefix = bounds() if bound else ()
     return subprocess.Popen(
         [*prefix, sys.executable, "-c", code, *words],
         cwd=cwd,
@@ -34,7 +34,8 @@ def run(code: str, *words: str, cwd: Path | None = None, bound: bool = False) ->
     return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
 
-def _bound() -> tuple[str, ...]:
+def bounds() -> tuple[str, ...]:
+    """What to put before the argv of a process so that permissions of files hold for it, even if we are root."""
     if sys.platform == "win32":
         pytest.skip("permissions of files are not what they are elsewhere")
     if os.geteuid() != 0:

@@ -11,6 +11,7 @@ Examples:
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from fnmatch import fnmatchcase
 
 from checks import baseline
@@ -41,8 +42,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Judge the tree and write the baseline."""
     checkout = open_checkout(options)
     tree = checkout.tree()
-    with console.progress("checking") as started:
-        outcome = Judge(checkout.cache(), rule_chooser(options.rules, (), ()), jobs=checkout.jobs)(tree, started)
+    with closing(checkout.cache()) as cache, console.progress("checking") as started:
+        outcome = Judge(cache, rule_chooser(options.rules, (), ()), jobs=checkout.jobs)(tree, started)
     path = outcome.settings.baseline
     old = _content(tree, path)
     before = baseline.parse(decode(old or b""), path)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from checks.reports import FORMATS
@@ -25,6 +26,7 @@ from tooling.console import Console
 from tooling.errors import Exit, UserError
 
 if TYPE_CHECKING:
+    from checks.cache import Cache
     from checks.run import Judge, Outcome
 
 
@@ -55,30 +57,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, console: Console) -> int:
     """Judge the tree, mend it if asked, and report."""
     _refuse_contradictions(options)
-    checkout = open_checkout(options)
-    # Imported while git lists the files: on a warm run this is half of the time.
-    from checks.run import Judge
-    from tooling.choice import rule_chooser
+    with closing(open_checkout(options)) as checkout:
+        # Imported while git lists the files: on a warm run this is half of the time.
+        from checks.run import Judge
+        from tooling.choice import rule_chooser
 
-    judge = Judge(checkout.cache(), rule_chooser(options.rules, options.only, options.skip), jobs=checkout.jobs)
-    if options.show_settings:
-        return _show_settings(checkout, console)
+        rules = rule_chooser(options.rules, options.only, options.skip)
+        with closing(checkout.cache()) as cache:
+            if options.show_settings:
+                return _show_settings(checkout, cache, console)
+            outcome = _judged(checkout, Judge(cache, rules, jobs=checkout.jobs), options, console)
+    return _report(outcome, options, console)
+
+
+def _judged(checkout: Checkout, judge: Judge, options: argparse.Namespace, console: Console) -> Outcome:
     if options.merge_base_check:
         from tooling.changed import judge_merge
 
-        outcome = judge_merge(checkout, judge, options.base)
-    elif options.fix or options.diff:
+        return judge_merge(checkout, judge, options.base)
+    view: Callable[..., Outcome] = judge
+    if options.changed:
+        from tooling.changed import changed_judge
+
+        view = changed_judge(checkout, judge, options.base)
+    if options.fix or options.diff:
         from tooling.fixing import fix_checkout
 
-        view = _changed_view(checkout, judge, options) if options.changed else judge
         # Beside a report that a program reads, the diff goes where people look.
         say = console.print if options.format == "human" else console.note
-        outcome = fix_checkout(checkout, view, console, write=options.fix, show=say if options.diff else None)
-    else:
-        view = _changed_view(checkout, judge, options) if options.changed else judge
-        with console.progress("checking") as started:
-            outcome = view(checkout.tree(), started)
-    return _report(outcome, options, console)
+        return fix_checkout(checkout, view, console, write=options.fix, show=say if options.diff else None)
+    with console.progress("checking") as started:
+        return view(checkout.tree(), started)
 
 
 def _refuse_contradictions(options: argparse.Namespace) -> None:
@@ -92,17 +101,11 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
         raise UserError("without git there is nothing to compare with", hint="drop --no-git")
 
 
-def _changed_view(checkout: Checkout, judge: Judge, options: argparse.Namespace) -> Callable[..., Outcome]:
-    from tooling.changed import changed_judge
-
-    return changed_judge(checkout, judge, options.base)
-
-
-def _show_settings(checkout: Checkout, console: Console) -> int:
+def _show_settings(checkout: Checkout, cache: Cache, console: Console) -> int:
     from checks.settings import read_settings
     from checks.store import Store
 
-    settings = read_settings(Store(checkout.tree(), checkout.cache(), 1))
+    settings = read_settings(Store(checkout.tree(), cache, 1))
     shown = {**settings._asdict(), "profile": settings.profile._asdict()}
     console.data(json.dumps(shown, indent=2))
     return Exit.DONE

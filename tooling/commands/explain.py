@@ -14,6 +14,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import closing
 from difflib import get_close_matches
 
 from checks.model import Finding
@@ -65,7 +66,8 @@ def _about_line(path: str, line: int, options: argparse.Namespace) -> Iterator[L
     relative = next((name for name in _names(path, checkout) if name in tree.keys), "")
     if not relative:
         raise UserError(f"{path} is not a file that is looked at", hint="name it relative to here or to the root")
-    outcome = Judge(checkout.cache(), rule_chooser((), (), ()), jobs=checkout.jobs)(tree)
+    with closing(checkout.cache()) as cache:
+        outcome = Judge(cache, rule_chooser((), (), ()), jobs=checkout.jobs)(tree)
     found_here = [found for found in _all(outcome) if found.path == relative]
     at_line = [found for found in found_here if line in (found.line, *found.anchors)]
     if not at_line:

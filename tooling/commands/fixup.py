@@ -12,6 +12,7 @@ Examples:
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 
 from checks import change
 from checks.commit import CommitTree
@@ -43,18 +44,20 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.no_git:
         raise UserError("without git nothing tells which files changed", hint="drop --no-git")
     checkout = open_checkout(options)
-    commit = change.find_base(checkout.root, options.base)
     tree = checkout.tree()
+    commit = change.find_base(checkout.root, options.base)
     files = _changed_python(checkout, commit, tree)
-    store = Store(tree, checkout.cache(), 1)
-    steps = plan_steps(Index(store, read_settings(store)))
+    with closing(checkout.cache()) as cache:
+        store = Store(tree, cache, 1)
+        steps = plan_steps(Index(store, read_settings(store)))
     if options.dry_run:
         return _tell(steps, files, console)
     content = _run(checkout, steps, files, console)
     # What the tools have written is looked at anew.
     checkout = checkout._replace(listing=None)
-    judge = Judge(checkout.cache(), rule_chooser((), (), ()), jobs=checkout.jobs)
-    outcome = fix_checkout(checkout, changed_judge(checkout, judge, commit), console, write=True)
+    with closing(checkout.cache()) as cache:
+        judge = Judge(cache, rule_chooser((), (), ()), jobs=checkout.jobs)
+        outcome = fix_checkout(checkout, changed_judge(checkout, judge, commit), console, write=True)
     for text, style in human.lines(outcome):
         console.print(text, style)
     return Exit.DONE if content and not outcome.findings else Exit.FINDINGS
