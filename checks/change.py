@@ -15,10 +15,7 @@ from checks.errors import CheckError
 from checks.model import Finding
 from checks.run import Outcome
 from checks.tree import Tree
-
-TRUNKS = tuple(
-    f"refs/remotes/{remote}/{branch}" for remote in ("upstream", "origin") for branch in ("HEAD", "main", "master")
-)
+from checks.trunks import TRUNKS
 
 
 def find_base(root: str, asked: str = "") -> str:

@@ -95,6 +95,7 @@ def read_branch(root: str, head: str, base_tip: str, objects: GitObjects) -> Bra
     base = found[0].decode("ascii")
     ids = [commit for side, commit, _ in rows if side == ">"]
     touched = _touched(root, ids)
+    objects.read_ahead([*ids, head])
     tree, messages = _read_commits(objects, [*ids, head])
     parents = {commit: above for _, commit, above in rows}
     commits = tuple(Commit(key, parents[key], messages[key], tuple(touched[key])) for key in ids)

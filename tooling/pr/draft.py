@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from typing import NamedTuple
-from urllib.parse import quote
 
 from checks import git
 from tooling.errors import Exit, UserError
@@ -22,7 +21,8 @@ class Draft(NamedTuple):
 
 def draft_path(repository: git.Repository, branch: str) -> str:
     """Where the draft of a branch is kept, whatever its name holds."""
-    return os.path.join(repository.common_dir, "mergeready", "drafts", f"{quote(branch, safe='')}.md")
+    name = branch.replace("%", "%25").replace("/", "%2F")
+    return os.path.join(repository.common_dir, "mergeready", "drafts", f"{name}.md")
 
 
 def read_draft(path: str) -> Draft | None:

@@ -6,7 +6,6 @@ strangers: nothing of it is executed, and of its commits only full object ids ar
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -63,6 +62,8 @@ def read_payload(path: str) -> Mapping[str, Any]:
         raise _broken(path, f"cannot be read: {error.strerror}") from error
     if not content.strip():
         raise _broken(path, "is empty")
+    import json
+
     try:
         payload = json.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:

@@ -22,38 +22,55 @@ class Objects(Protocol):
         ...
 
 
+LARGEST = 5 * 2**20
+"""Bytes; nothing larger is read ahead, and no item reads it."""
+BUDGET = 64 * 2**20
+"""Bytes that may be read ahead in all."""
+
+
 class GitObjects:
-    """The objects of a repository; `close` ends the process that serves them."""
+    """The objects of a repository; `close` ends the process that serves those that were not read ahead."""
 
     def __init__(self, root: str) -> None:
-        self._root = root
+        self._git = Git(root)
         self._sizes: dict[str, int | None] = {}
+        self._contents: dict[str, bytes] = {}
         self._process: subprocess.Popen[bytes] | None = None
 
-    def measure(self, keys: Iterable[str]) -> None:
-        """Learn many sizes at once, so that asking for each takes no round trip."""
+    def read_ahead(self, keys: Iterable[str]) -> None:
+        """Learn the sizes of many objects at once, and read those that are small: a round trip each would be slow."""
         wanted = sorted(set(keys) - self._sizes.keys())
-        asked = "".join(f"{key}\n" for key in wanted).encode("ascii")
-        answer = Git(self._root).ask("cat-file", "--batch-check", stdin=asked)
+        answer = self._git.ask("cat-file", "--batch-check", stdin=_lines(wanted))
         for key, line in zip(wanted, answer.splitlines(), strict=True):
             words = line.split()
             self._sizes[key] = int(words[2]) if len(words) == 3 else None
+        small = {key: size for key in wanted if (size := self._sizes[key]) is not None and size <= LARGEST}
+        if small and sum(small.values()) <= BUDGET:
+            answer = self._git.ask("cat-file", "--batch", stdin=_lines(small))
+            position = 0
+            for key, size in small.items():
+                start = answer.index(b"\n", position) + 1
+                position = start + size + 1
+                self._contents[key] = answer[start : start + size]
 
     def size(self, key: str) -> int | None:
         if key not in self._sizes:
-            self.measure([key])
+            self.read_ahead([key])
         return self._sizes[key]
 
     def read(self, key: str) -> bytes | None:
+        return self._contents[key] if key in self._contents else self._ask(key)
+
+    def _ask(self, key: str) -> bytes | None:
         if self._process is None:
             self._process = subprocess.Popen(
-                git.command(self._root, "cat-file", "--batch"),
+                git.command(self._git.folder, "cat-file", "--batch"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=git.environment(),
             )
         ask, answer = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
-        ask.write(key.encode("ascii") + b"\n")
+        ask.write(key.encode("utf-8", "surrogateescape") + b"\n")
         ask.flush()
         header = answer.readline().split()
         if len(header) != 3:
@@ -67,3 +84,7 @@ class GitObjects:
         if self._process is not None:
             self._process.communicate()
             self._process = None
+
+
+def _lines(keys: Iterable[str]) -> bytes:
+    return "".join(f"{key}\n" for key in keys).encode("ascii")

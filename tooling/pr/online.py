@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tooling.errors import UserError
 from tooling.pr.event import Request
-from tooling.pr.github import Access, checks_of, find_access, refresh
-from tooling.pr.pull import CheckRun
+
+if TYPE_CHECKING:
+    from tooling.pr.github import Access
+    from tooling.pr.pull import CheckRun
 
 
 class Online(NamedTuple):
@@ -27,6 +29,8 @@ def ask_github(environment: Mapping[str, str], request: Request) -> Online:
     """Refresh what an event told; where that cannot be, the event's own words stand, and the notes say so."""
     if request.event == "local":
         return Online(request)
+    from tooling.pr.github import checks_of, find_access, refresh
+
     access = find_access(environment, request)
     if access is None:
         stale = "there is no token: the words are those of the event's time"

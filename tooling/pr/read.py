@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
 
-from checks import change, git
+from checks import git
 from checks.errors import CheckError
+from checks.trunks import TRUNKS
 from tooling import ledger
 from tooling.git.command import Git
 from tooling.pr.diff import Branch, NoHistory, read_branch
@@ -17,7 +18,7 @@ from tooling.pr.event import Request, check_branch
 from tooling.pr.objects import GitObjects
 from tooling.pr.pull import PullRequest
 from tooling.pr.settings import read_settings
-from tooling.pr.sources import Sources
+from tooling.pr.sources import PYTHON, Sources
 
 
 class Ends(NamedTuple):
@@ -35,7 +36,7 @@ def read_pull(repository: git.Repository, request: Request, objects: GitObjects,
     ends = _event_ends(repository.root, request) if request.head else _local_ends(repository.root, base)
     branch = ends if isinstance(ends, NoHistory) else read_branch(repository.root, ends.head, ends.base, objects)
     if isinstance(branch, Branch):
-        objects.measure(_contents(branch))
+        objects.read_ahead(_contents(branch))
     # A stranger's branch is judged by the settings of the base; one's own by its own.
     judged_by = branch.base_tip if isinstance(branch, Branch) and request.event != "local" else "HEAD"
     paths = _Paths(repository.root, branch.head) if isinstance(branch, Branch) else ()
@@ -81,7 +82,7 @@ def _local_ends(root: str, asked: str) -> Ends | NoHistory:
     """HEAD, and the tip of the branch that it is to be merged into."""
     # A local branch may be called like a remote one; whoever says upstream/main means the remote.
     named = (f"refs/remotes/{asked}", asked)
-    names = ("HEAD", *(named if asked else (*change.TRUNKS, "refs/heads/main", "refs/heads/master")))
+    names = ("HEAD", *(named if asked else (*TRUNKS, "refs/heads/main", "refs/heads/master")))
     head, *tips = _commits(root, names)
     if not head:
         return NoHistory("there is no commit yet", "commit what is to be judged")
@@ -122,7 +123,8 @@ def _commits(root: str, names: Sequence[str]) -> list[str]:
 def _contents(branch: Branch) -> set[str]:
     """The blobs that items will look at."""
     own = {each.id for commit in branch.commits for each in commit.changes if each.is_file}
-    return own | {each.id for each in branch.changes if each.is_file}
+    net = {each.id for each in branch.changes if each.is_file}
+    return own | net | {each.old_id for each in branch.changes if each.old_id and each.old_path.endswith(PYTHON)}
 
 
 def _reader(objects: GitObjects, commit: str) -> Callable[[str], str | None]:

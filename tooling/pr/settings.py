@@ -57,7 +57,8 @@ def parse_settings(
             typed(own[key], shape, source, f"tool.mergeready.pr.{key}")
     known(own.get("skip", ()), ITEMS, source, "tool.mergeready.pr.skip")
     severity = own.get("severity", {})
-    known(severity, (*ITEMS, *codes()), source, "tool.mergeready.pr.severity")
+    if severity:  # to know all codes takes importing all items
+        known(severity, (*ITEMS, *codes()), source, "tool.mergeready.pr.severity")
     known(severity.values(), ("fail", "warn"), source, "tool.mergeready.pr.severity")
     options = dict(_options(own, source))
     return Settings(profile, tuple(own.get("skip", ())), severity, options)

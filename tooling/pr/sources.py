@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from checks.text import decode
@@ -45,19 +45,30 @@ class Sources:
         return self._symbols[key]
 
     def edited(self, branch: Branch, change: Change) -> Iterator[Edited]:
-        """The symbols whose own text the branch brings: it was neither in this file nor in another that it changes."""
+        """The symbols whose own text the branch brings.
+
+        What only moved is not among them: it was in another file that the branch changes. Of tests that is not
+        looked at, for a test that moved is to be run at its new place.
+        """
         names = {symbol.name for symbol in self.symbols(change.old_id)}
-        before = self._before(branch)
+        before = self._texts_of([change.old_id]) if is_test(change.path) else self._before(branch)
         for symbol in self.symbols(change.id):
             if (symbol.short, symbol.own) not in before:
                 yield Edited(change, symbol, symbol.name not in names)
 
     def _before(self, branch: Branch) -> set[tuple[str, str]]:
-        """Short names and own texts of all symbols on the base side of what a branch changes."""
+        """Short names and own texts on the base side of all that a branch changes, tests apart."""
         if self._known is None or self._known[0] != branch.head:
-            old = {change.old_id for change in branch.changes if change.old_path.endswith(PYTHON) and change.old_id}
-            self._known = branch.head, {(symbol.short, symbol.own) for key in old for symbol in self.symbols(key)}
+            old = {
+                change.old_id
+                for change in branch.changes
+                if change.old_id and change.old_path.endswith(PYTHON) and not is_test(change.old_path)
+            }
+            self._known = branch.head, self._texts_of(old)
         return self._known[1]
+
+    def _texts_of(self, keys: Iterable[str]) -> set[tuple[str, str]]:
+        return {(symbol.short, symbol.own) for key in keys for symbol in self.symbols(key)}
 
 
 def python_changes(branch: Branch) -> list[Change]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 
 from checks import git
@@ -44,6 +43,8 @@ _FIELDS = "number,title,body,isDraft,labels,headRefName,baseRefName,closingIssue
 
 def _from_gh(request: Request) -> Request:
     """What `gh` knows of the pull request of this branch; the commits stay those that are here."""
+    import json
+
     from tooling.process import run
 
     done = run(["gh", "pr", "view", f"--json={_FIELDS}"], env=os.environ)

@@ -17,6 +17,7 @@ from checks.text import encoding_of
 from tooling.pr.contents import is_lfs_pointer, kind_of
 from tooling.pr.diff import Change, Commit
 from tooling.pr.model import Decision, Evidence, Verdict
+from tooling.pr.objects import LARGEST
 from tooling.pr.pull import PullRequest
 
 CODES = {
@@ -31,9 +32,6 @@ BOX = "No image, video, archive or checkpoint is added; what must be shown is li
 ALIASES = ()
 OPTIONS: dict[str, object] = {"allowed": (), "small": 10_000, "text": 500_000}
 READS = "change"
-
-READ = 5 * 2**20
-"""Bytes; of a larger file the size alone is reported."""
 
 
 def judge(pull: PullRequest) -> Decision:
@@ -82,8 +80,8 @@ def _faults(pull: PullRequest, commit: Commit, wrapped: tuple[str, ...]) -> Iter
         if not change.is_file or change.id in ("", change.old_id):
             continue
         size = pull.objects.size(change.id)
-        content = pull.objects.read(change.id) if size is not None and size <= READ else None
-        if size is None or (content is None and size <= READ):
+        content = pull.objects.read(change.id) if size is not None and size <= LARGEST else None
+        if size is None or (content is None and size <= LARGEST):
             yield "missing", change.id, Evidence("not in this clone", change.path, commit=commit.id)
             continue
         fault, kind = _fault(pull, change, content, size, wrapped)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from tooling.pr.model import Decision, Evidence, Verdict
+from tooling.pr.objects import LARGEST
 from tooling.pr.pull import PullRequest
 
 CODES = {
@@ -22,8 +23,6 @@ ALIASES = ()
 OPTIONS: dict[str, object] = {}
 READS = "change"
 
-LARGEST = 5 * 2**20
-"""Bytes; a larger file was not merged by hand."""
 _OPEN, _CLOSE = re.compile(rb"^<{7}(?: .*)?\r?$", re.MULTILINE), re.compile(rb"^>{7}(?: .*)?\r?$", re.MULTILINE)
 
 
