@@ -57,6 +57,13 @@ def repo_consistency(session: nox.Session) -> None:
     session.run("mergeready", "check", *session.posargs)
 
 
+@nox.session(tags=["check"])
+def pr(session: nox.Session) -> None:
+    """Judge this branch by the pull request checklist; in a workflow, the pull request of its event."""
+    session.install(".[github]")
+    session.run("mergeready", "pr", *session.posargs)
+
+
 @nox.session(tags=["fix"])
 def fixup(session: nox.Session) -> None:
     """Mend the files you changed: ruff, formatter, then the fixes of our own rules."""
@@ -140,7 +147,7 @@ def run_pytest(session: nox.Session, *options: str, env: dict[str, str] | None =
     Paths among the arguments after `--` are taken from the root of the repository, and run instead of everything.
     """
     words = [str(ROOT / word) if (ROOT / word.partition("::")[0]).exists() else word for word in session.posargs]
-    everything = ["--doctest-modules", "--pyargs", "checks", "tooling", str(ROOT / "tests")]
+    everything = ["-n", "auto", "--dist", "worksteal", "--doctest-modules", "--pyargs", "checks", "tooling"]
     # Not the session's own folder for such files: that lies in this repository, and tests need a place in none.
     with tempfile.TemporaryDirectory(prefix="mergeready-") as elsewhere, session.chdir(elsewhere):
         report = str(Path(elsewhere, "report.xml"))
@@ -149,7 +156,7 @@ def run_pytest(session: nox.Session, *options: str, env: dict[str, str] | None =
             *("pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), "--junit-xml", report),
             *options,
             *words,
-            *([] if any(word.startswith(str(ROOT)) for word in words) else everything),
+            *([] if any(word.startswith(str(ROOT)) for word in words) else [*everything, str(ROOT / "tests")]),
             env={"PYTHONWARNDEFAULTENCODING": "1", **(env or {})},
         )
         suite = ET.parse(report).getroot().find("testsuite")  # noqa: S314 - the file is pytest's own
