@@ -113,15 +113,16 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(tags=["docs"])
 def docs(session: nox.Session) -> None:
-    """Write the page of rules anew, then build the docs; a stale page or a broken link is a failure."""
-    page = ROOT / "docs" / "rules.md"
+    """Write the pages of rules and items anew, then build the docs; a stale page or a broken link is a failure."""
+    pages = [ROOT / "docs" / "rules.md", ROOT / "docs" / "pr-items.md"]
     session.install(".", *group("docs"))
-    before = page.read_text(encoding="utf-8") if page.is_file() else ""
-    session.run("mergeready", "rules", "--format", "markdown", "--output", str(page))
+    before = [page.read_text(encoding="utf-8") if page.is_file() else "" for page in pages]
+    session.run("mergeready", "rules", "--format", "markdown", "--output", str(pages[0]))
+    session.run("mergeready", "pr", "items", "--format", "markdown", "--output", str(pages[1]))
     session.run("towncrier", "build", "--draft", "--version", "next", silent=True)
     session.run("properdocs", "build", "--strict", "--clean", *session.posargs)
-    if before != page.read_text(encoding="utf-8"):
-        session.error("docs/rules.md was stale: it is written anew, commit it")
+    if before != [page.read_text(encoding="utf-8") for page in pages]:
+        session.error("a page in docs/ was stale: it is written anew, commit it")
 
 
 SCHEMAS = {

@@ -10,6 +10,7 @@ Examples:
   mergeready pr --write-body                        fill the template into a draft, then judge that
   mergeready pr open                                hand the draft to gh
   mergeready pr --format github                     in a workflow: the event is found by itself
+  mergeready pr items                               what is judged
 """
 
 from __future__ import annotations
@@ -32,9 +33,12 @@ if TYPE_CHECKING:
     from tooling.pr.pull import PullRequest
 
 
+_ACTIONS = "judge it (default), judge and open it, or list what is judged"
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `pr`."""
-    parser.add_argument("action", choices=("check", "open"), nargs="?", default="check", help="judge it, or open it")
+    parser.add_argument("action", choices=("check", "open", "items"), nargs="?", default="check", help=_ACTIONS)
     parser.add_argument("--root", metavar="DIR", default=".", help="a folder of the checkout (default: this one)")
     parser.add_argument("--base", metavar="REF", default="", help="the branch it is to be merged into")
     parser.add_argument("--fetch", action="store_true", help="fetch commits that are missing; nothing is checked out")
@@ -47,11 +51,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     words.add_argument("--write-body", action="store_true", help="write a draft: the template, filled in")
     report = parser.add_argument_group("report")
     report.add_argument("--format", choices=FORMATS, default="human", help="how to write it (default: human)")
+    report.add_argument("--output", metavar="FILE", help="write the report there, and only the summary to the terminal")
     report.add_argument("--comment", action="store_true", help="in a workflow: keep one comment up to date")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
     """Read, judge, and report or act on it."""
+    if options.action == "items":
+        return _list_items(options, console)
     from tooling.pr.judge import judge
     from tooling.pr.objects import GitObjects
     from tooling.pr.read import uncommitted
@@ -67,7 +74,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         if options.write_body:
             return _write_body(repository, pull, checklist, console)
         notes = (*online.notes, *(_uncommitted(count()) if request.event == "local" else ()))
-        write_report(options.format, checklist, pull, notes, console)
+        write_report(options.format, checklist, pull, notes, console, output=options.output)
         if request.event != "local":
             _publish(online, checklist, notes, console, comment=options.comment)
         if not checklist.passes(strict=options.strict):
@@ -76,6 +83,13 @@ def run(options: argparse.Namespace, console: Console) -> int:
             from tooling.pr.drafting import open_draft
 
             console.print(open_draft(repository, pull, checklist, base=options.base))
+    return Exit.DONE
+
+
+def _list_items(options: argparse.Namespace, console: Console) -> int:
+    from tooling.pr.reporting import write_items
+
+    write_items(options.format, options.output, console)
     return Exit.DONE
 
 
