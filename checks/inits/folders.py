@@ -12,6 +12,18 @@ from checks.index import Index
 _NOT_SCANNED = ("convert_", "modular_", "__init__.py")
 
 
+def inits_of(index: Index) -> list[str]:
+    """The paths of the inits of every package of a tree, sorted."""
+    folders = index.settings.profile.packages.values()
+    prefixes = tuple("" if folder in ("", ".") else f"{folder}/" for folder in folders)
+    return [path for path in index.files("__init__.py") if path.startswith(prefixes) and is_init(path)]
+
+
+def is_init(path: str) -> bool:
+    """Whether a module is the init of a package."""
+    return path.endswith("/__init__.py") or path == "__init__.py"
+
+
 class Folder(NamedTuple):
     """The modules right in a folder that `define_import_structure` looks at, and the folders right in it, sorted."""
 

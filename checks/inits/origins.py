@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from checks.facts.bindings import BINDINGS, IMPORTS, is_silent
 from checks.facts.inits import INIT
 from checks.facts.surface import SURFACE
 from checks.index import Index
-from checks.inits.folders import Folders
+from checks.inits.folders import Folders, is_init
 
 
 class Origin(NamedTuple):
@@ -54,17 +55,16 @@ class Origins:
             self._depth -= 1
         return origin
 
-    def has(self, path: str, name: str) -> bool:
-        """Whether the module at `path` has a name, or may have it.
+    def lacking(self, path: str, names: Iterable[str]) -> list[str]:
+        """Those of the names that the module at `path` surely does not have.
 
-        A name that the module lists or imports counts, whether or not it is found further on: where it is not, that
-        is for the module which says so to answer for.
+        A name that the module lists or imports counts as one it has, whether or not it is found further on: where it
+        is not, that is for the module which says so to answer for.
         """
-        if path in self._folders.paths and name in self._index.facts(SURFACE, path).names:
-            return True
-        if path.endswith("__init__.py") and name in self._exported(path):
-            return True
-        return self.find(path, name).kind != "missing"
+        shown: Mapping[str, str] = self._index.facts(SURFACE, path).names if path in self._folders.paths else {}
+        rest = [name for name in names if name not in shown]
+        exported = self._exported(path) if rest and is_init(path) else {}
+        return [name for name in rest if name not in exported and self.find(path, name).kind == "missing"]
 
     def follow(self, path: str, module: str, name: str) -> Origin:
         """What `from module import name` brings into the module at `path`; the module itself where `name` is empty."""
@@ -86,7 +86,7 @@ class Origins:
             return origin if origin.found else Origin("made", path, name)
         if kind:
             return Origin(kind, path, name)
-        if path.endswith("__init__.py") and self._index.facts(INIT, path).lazy:
+        if is_init(path) and self._index.facts(INIT, path).lazy:
             return self._find_exported(path, name)
         return self._find_bound(path, name)
 
@@ -137,7 +137,7 @@ class Origins:
         return self._submodule(path, name, _UNKNOWN if _UNKNOWN in origins else otherwise)
 
     def _submodule(self, path: str, name: str, otherwise: Origin) -> Origin:
-        inner = self._folders.module(path, f".{name}") if path.endswith("__init__.py") else None
+        inner = self._folders.module(path, f".{name}") if is_init(path) else None
         return Origin("module", inner) if inner else otherwise
 
     def _follow_star(self, path: str, module: str, name: str) -> Origin:

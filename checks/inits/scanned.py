@@ -43,13 +43,14 @@ def judge_exports(module: str, surface: Surface, text: str, origins: Origins) ->
     """Compare the `__all__` of a module with what it defines."""
     places = exports_of(text) or ()
     items = [Item(one.name, Spot(one.line, one.start, one.line, one.end)) for one in places]
+    lacking = origins.lacking(module, [item.name for item in items])
     seen: set[str] = set()
     for item in items:
         found = Finding(module, item.spot.line, "lazy-inits/duplicate", "", column=item.spot.start + 1)
         if item.name in seen:
             edits = remove(module, text.split("\n"), items, item.name)
             yield found._replace(message=f"`{item.name}` is twice in `__all__`", edits=edits)
-        elif not origins.has(module, item.name):
+        elif item.name in lacking:
             message = f"`__all__` names `{item.name}`, which the module does not define"
             reason = "nothing in the module binds it"
             yield found._replace(code="lazy-inits/unknown-name", message=message, reason=reason)

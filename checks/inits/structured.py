@@ -73,13 +73,15 @@ class Structure:
             if target is None and place.module[1:] not in self._init.others:
                 yield self._finding(place, "", "unknown-module", f"there is no module `{place.module}`", "")
             renamed = place.originals if isinstance(place, Imported) else {}
-            for name in place.names if target else ():
-                original = renamed.get(name, name)
+            names = {renamed.get(name, name): name for name in place.names} if target else {}
+            for original in self._origins.lacking(target or "", names):
                 # The halves mostly say the same; one finding for both is enough.
-                if not self._origins.has(target or "", original) and (place.module, original) not in told:
+                if (place.module, original) not in told:
                     told.add((place.module, original))
                     message = f"`{place.module}` does not define `{original}`"
-                    yield self._finding(place, name, "unknown-name", message, f"nothing in {target} binds it")
+                    yield self._finding(
+                        place, names[original], "unknown-name", message, f"nothing in {target} binds it"
+                    )
 
     def _only_lazy(self) -> Iterator[Finding]:
         missing = list(only_lazy(self._path, self._init, self._lazy, self._typing, self._origins))

@@ -22,7 +22,7 @@ from fnmatch import fnmatchcase
 from checks.facts.dummies import DUMMIES, Dummies
 from checks.facts.inits import INIT
 from checks.index import Index
-from checks.inits.folders import Folders
+from checks.inits.folders import Folders, inits_of
 from checks.inits.origins import Origins
 from checks.inits.standin_file import StandInFile
 from checks.inits.standins import glob_of, plan, style_of
@@ -61,7 +61,7 @@ def check(index: Index) -> Findings:
 
 def _orphans(index: Index, folders: Folders, files: Mapping[str, Dummies]) -> Iterator[Finding]:
     """Files that no init falls back to; an init below the main one may have dummies of its own."""
-    inits = index.files("/__init__.py", under=index.settings.profile.library) if files else ()
+    inits = inits_of(index) if files else ()
     used = {
         f"{folders.base(path, module)}.py"
         for path in inits

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from checks.facts.inits import INIT
 from checks.index import Index
+from checks.inits.folders import inits_of
 from checks.inits.model import Listing
 from checks.inits.moves import reorder
 from checks.inits.soundness import key_order, name_order, runs
@@ -30,9 +31,8 @@ OPTIONS: Mapping[str, object] = {}
 
 def check(index: Index) -> Findings:
     """Report each list of names, and each row of keys, that is out of order."""
-    packages = index.settings.profile.packages.values()
     subjects = 0
-    for path in (path for folder in packages for path in index.files("/__init__.py", under=folder)):
+    for path in inits_of(index):
         init = index.facts(INIT, path)
         rows = runs(init.listings)
         subjects += len(rows) + len(init.listings)

@@ -22,7 +22,7 @@ from functools import partial
 
 from checks.facts.inits import INIT
 from checks.index import Index
-from checks.inits.folders import Folders
+from checks.inits.folders import Folders, inits_of
 from checks.inits.origins import Origins
 from checks.inits.scanned import judge_clashes, judge_exports, judge_stars
 from checks.inits.structured import Structure
@@ -46,11 +46,10 @@ OPTIONS: Mapping[str, object] = {}
 
 def check(index: Index) -> Findings:
     """Report each exported name that the halves, the modules and the backends do not agree on."""
-    packages = index.settings.profile.packages.values()
     folders = Folders(index)
     origins = Origins(index, folders)
     subjects = 0
-    for path in (path for folder in packages for path in index.files("/__init__.py", under=folder)):
+    for path in inits_of(index):
         init = index.facts(INIT, path)
         subjects += sum(len(listing.names) for listing in init.listings)
         if init.problem is not None:
