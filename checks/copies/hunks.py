@@ -92,10 +92,12 @@ def _changes(copy: Body, ours: tuple[int, int], expected: Body, theirs: tuple[in
     after = copy.is_blank(ours[1]) and ours[1] < len(copy.units)
     start, stop = copy.stretch(*ours, before=before, after=after)
     low, high = expected.stretch(*theirs, before=before, after=after)
+    units = expected.units[theirs[0] : theirs[1]]
+    compared = {number for unit in units for number in range(unit.first, unit.last + 1)}
     lines = [
         line
         for number, line in enumerate(expected.lines[low:high], low)
-        if number not in expected.skipped and not is_marker(line)
+        if number in compared or not (number in expected.skipped or is_marker(line))
     ]
     while lines and start < stop and copy.lines[start] == lines[0]:
         del lines[0]

@@ -32,7 +32,7 @@ class Resolver:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._packages = index.settings.profile.packages
+        self._packages = {name: folder.removeprefix(".") for name, folder in index.settings.profile.packages.items()}
         self._paths = frozenset(index.paths)
         self._copies: dict[str, Copies] = {}
         self._named: dict[str, Mapping[str, list[int]]] = {}
@@ -55,7 +55,8 @@ class Resolver:
         folder = self._packages.get(package)
         if folder is None:
             return "", 0
-        stems = ["/".join((folder, *parts[:count])) for count in range(len(parts) + 1)]
+        above = (folder,) if folder else ()
+        stems = ["/".join((*above, *parts[:count])) for count in range(len(parts) + 1)]
         for count, stem in enumerate(stems):
             if count and f"{stem}.py" in self._paths:
                 return f"{stem}.py", count + 1
@@ -100,7 +101,8 @@ class Resolver:
         if not self._stems:
             for package, folder in self._packages.items():
                 for path in self._index.files(".py", under=folder):
-                    dotted = f"{package}.{path[len(folder) + 1 : -3].replace('/', '.')}"
+                    inside = path[: -len(".py")].removeprefix(f"{folder}/")
+                    dotted = f"{package}.{inside.replace('/', '.')}"
                     self._stems.setdefault(dotted.rpartition(".")[2], []).append((dotted, path))
         for place in range(len(parts) - 1, 0, -1):
             name = ".".join(parts[place + 1 :])

@@ -36,9 +36,9 @@ def read(comment: str, packages: Collection[str], exists: Callable[[str], bool])
     >>> read("# copied from lib.a.f", ["lib"], lambda dotted: True).fault
     'it says `copied from`, not `Copied from`'
     """
-    if exact := _EXACT.fullmatch(comment):
-        if re.split("[./]", exact[1])[0] in packages:
-            return Claim(exact[1], exact[2] or "")
+    exact = _EXACT.fullmatch(comment)
+    if exact and _package(exact[1]) in packages:
+        return Claim(exact[1], exact[2] or "")
     loose = _LOOSE.fullmatch(comment)
     if loose is None or any("->" not in part for part in parse(loose["clause"] or "").unclear):
         return None
@@ -49,10 +49,14 @@ def read(comment: str, packages: Collection[str], exists: Callable[[str], bool])
     return None
 
 
+def _package(path: str) -> str:
+    return re.split(r"[./]", path, maxsplit=1)[0]
+
+
 _EXACT = re.compile(r"#[ \t]*Copied from[ \t]+([A-Za-z_]\w*(?:[./]\w+){2,})(?:[ \t]+(.*))?")
 _LOOSE = re.compile(
-    r"#[#!: \t]*(?P<words>copied[ \t]+from)(?P<before>:?[ \t]+[`'\"(<\[]*)(?P<path>\w+(?:[./]\w+)+)"
-    r"(?P<after>[`'\")>\].,;:]*)(?:[ \t]+(?P<clause>.*))?",
+    r"#[#!: \t]*(?P<words>copied[ \t]+from):?[ \t]+[`'\"(<\[]*(?P<path>\w+(?:[./]\w+)+)"
+    r"[`'\")>\].,;:]*(?:[ \t]+(?P<clause>.*))?",
     re.IGNORECASE,
 )
 
@@ -60,8 +64,8 @@ _LOOSE = re.compile(
 def _readings(path: str, packages: Collection[str]) -> Iterator[str]:
     """The path as it stands, with the package put right, and with one put in front."""
     dotted = path.replace("/", ".")
-    first, _, rest = dotted.partition(".")
-    if first in packages:
+    _, _, rest = dotted.partition(".")
+    if _package(dotted) in packages:
         yield dotted
     else:
         yield from (rest for package in packages if rest.startswith(f"{package}."))
@@ -73,6 +77,5 @@ def _fault(loose: re.Match[str], dotted: str) -> str:
     if loose["words"] != "Copied from":
         return f"it says `{loose['words']}`, not `Copied from`"
     if loose["path"] != dotted:
-        return f"its path is not `{dotted}`"
-    wrong = (loose["before"] + loose["after"]).strip()
-    return f"`{wrong}` stands beside its path" if wrong else "it is not spelt as a marker"
+        return f"its path should be `{dotted}`"
+    return "it holds more than `# Copied from`, the path and a clause"
