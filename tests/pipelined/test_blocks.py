@@ -70,8 +70,8 @@ def test_a_function_becomes_a_module_that_begins_a_block() -> None:
         (
             lambda: BeginBlock(BeginBlock(nn.ReLU(), "A", 0), "B", 1),
             (
-                "module has already been assigned to a block: ReLU has BeginBlock(user_id=A, ipu_id=0) and cannot begin 'B'"
-                " on IPU 1; mark each module once; call deparallelize() before placing it anew"
+                "module has already been assigned to a block: ReLU has BeginBlock(user_id=A, ipu_id=0) and cannot"
+                " begin 'B' on IPU 1; mark each module once; call deparallelize() before placing it anew"
             ),
         ),
     ],

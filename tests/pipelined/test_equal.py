@@ -6,6 +6,8 @@ are here; `nox -s coverage_of_models` goes through all of them.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pipelined import IPUConfig
@@ -18,3 +20,12 @@ from tests.pipelined.tiny import tiny_model
 @pytest.mark.parametrize("name", registered_classes())
 def test_a_registered_class_computes_what_the_original_computes(name: str, ipus: int) -> None:
     assert differences(tiny_model(original(name)), IPUConfig(ipus_per_replica=ipus)) == []
+
+
+FURTHER = (Path(__file__).parent / "further.txt").read_text(encoding="utf-8").split()
+"""One class of each of many families that have no placement of their own."""
+
+
+@pytest.mark.parametrize("name", FURTHER)
+def test_a_class_whose_placement_is_found_computes_what_the_original_computes(name: str) -> None:
+    assert differences(tiny_model(all_classes()[name]), IPUConfig(ipus_per_replica=2), force=True) == []
