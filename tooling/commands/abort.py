@@ -11,12 +11,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from tooling.console import Console
-from tooling.git import journal
 from tooling.git.command import Git
+from tooling.git.lock import only_one
 from tooling.git.outcome import Outcome
 from tooling.git.read import read_repo
 from tooling.git.report import Tell, add_options, report
-from tooling.git.resume import give_up, nothing_open, settle
+from tooling.git.resume import give_up, nothing_open
+from tooling.git.settle import settle
 from tooling.git.squashed import abandon_squash
 
 
@@ -32,7 +33,7 @@ def run(options: Namespace, console: Console) -> int:
 
 def _abort(tell: Tell) -> Outcome:
     repo = read_repo()
-    with journal.only_one(repo, "abort") as lock:
+    with only_one(repo, "abort") as lock:
         git = Git(repo.root, lock=lock)
         entry = settle(repo, git)
         if entry is None:

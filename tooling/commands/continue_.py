@@ -15,6 +15,7 @@ from tooling.console import Console
 from tooling.git import journal
 from tooling.git.command import Git
 from tooling.git.execute import Ended, Way
+from tooling.git.lock import only_one
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Step
 from tooling.git.push import Allowed
@@ -22,7 +23,8 @@ from tooling.git.pushing import push_of_entry
 from tooling.git.read import read_repo
 from tooling.git.remotes import find_roles
 from tooling.git.report import Tell, add_options, report
-from tooling.git.resume import nothing_open, resume, settle
+from tooling.git.resume import nothing_open, resume
+from tooling.git.settle import settle
 from tooling.git.squashed import continue_squash
 from tooling.git.state import Repo
 from tooling.git.synced import continue_sync
@@ -41,7 +43,7 @@ def run(options: Namespace, console: Console) -> int:
 def go_on(command: Literal["continue", "skip"], tell: Tell) -> Outcome:
     """Go on with the run that is open in this worktree."""
     repo = read_repo()
-    with journal.only_one(repo, command) as lock:
+    with only_one(repo, command) as lock:
         git = Git(repo.root, lock=lock)
         entry = settle(repo, git)
         if entry is None:

@@ -15,14 +15,15 @@ from argparse import ArgumentParser, Namespace
 from tooling.console import Console
 from tooling.git import journal
 from tooling.git.command import Git
+from tooling.git.lock import only_one
 from tooling.git.outcome import Outcome, planned
 from tooling.git.push import Allowed, plan_push
 from tooling.git.pushing import push_branch, read_pushing, sent_outcome
 from tooling.git.read import read_repo
 from tooling.git.rebase import check_idle, check_on_branch
 from tooling.git.remotes import find_roles
-from tooling.git.replay import tracking_ref
 from tooling.git.report import Tell, add_options, report
+from tooling.git.state import tracking_ref
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -40,7 +41,7 @@ def run(options: Namespace, console: Console) -> int:
 
 def _push(options: Namespace, tell: Tell) -> Outcome:
     repo = read_repo()
-    with journal.only_one(repo, "push") as lock:
+    with only_one(repo, "push") as lock:
         git, roles = Git(repo.root, lock=lock), find_roles(repo)
         check_idle(repo)
         check_on_branch(repo)

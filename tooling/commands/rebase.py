@@ -20,6 +20,7 @@ from tooling.git import edits, journal, worktree
 from tooling.git.command import Git
 from tooling.git.execute import Way, execute
 from tooling.git.fetch import ask_remote, fetch, prefetch
+from tooling.git.lock import only_one
 from tooling.git.outcome import Outcome, planned
 from tooling.git.plan import Next, Plan, RefusedError, Step
 from tooling.git.push import Allowed, push_step
@@ -29,10 +30,10 @@ from tooling.git.rebase import Wishes, check_not_main, check_state, plan_rebase
 from tooling.git.rebased import rebase_outcome
 from tooling.git.rehearse import rehearsed
 from tooling.git.remotes import Roles, find_roles
-from tooling.git.replay import read_replay, tracking_ref
+from tooling.git.replay import read_replay
 from tooling.git.report import Tell, add_options, report
 from tooling.git.signing import check_signing
-from tooling.git.state import HEADS, Repo
+from tooling.git.state import HEADS, Repo, tracking_ref
 from tooling.git.text import shown
 
 
@@ -65,7 +66,7 @@ def run(options: Namespace, console: Console) -> int:
 
 def _rebase(options: Namespace, tell: Tell) -> Outcome:
     repo = read_repo()
-    with journal.only_one(repo, "rebase") as lock:
+    with only_one(repo, "rebase") as lock:
         git, roles = Git(repo.root, lock=lock), find_roles(repo)
         check_unfinished(repo)
         worktree.sweep(repo, git)

@@ -25,6 +25,7 @@ from tooling.git import journal, worktree
 from tooling.git.command import Git
 from tooling.git.draft import Asked, write_draft
 from tooling.git.execute import Way, execute
+from tooling.git.lock import only_one
 from tooling.git.outcome import Outcome, planned
 from tooling.git.plan import Next, Plan, RefusedError
 from tooling.git.read import read_repo
@@ -62,7 +63,7 @@ def run(options: Namespace, console: Console) -> int:
 
 def _sync(options: Namespace, tell: Tell) -> Outcome:
     repo = read_repo()
-    with journal.only_one(repo, "sync") as lock:
+    with only_one(repo, "sync") as lock:
         git, roles = Git(repo.root, lock=lock), find_roles_for_sync(find_roles(repo))
         check_unfinished(repo)
         worktree.sweep(repo, git)

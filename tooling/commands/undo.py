@@ -18,13 +18,14 @@ from tooling.errors import Exit
 from tooling.git import journal
 from tooling.git.command import Git
 from tooling.git.journal import Entry
+from tooling.git.lock import only_one
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Move, Next, Pushed, Step
 from tooling.git.pushing import send
 from tooling.git.read import read_repo
 from tooling.git.report import Tell, add_options, report
 from tooling.git.restore import restore
-from tooling.git.resume import settle
+from tooling.git.settle import settle
 from tooling.git.state import HEADS, Remote, Repo
 from tooling.git.text import short, shown
 
@@ -43,7 +44,7 @@ def run(options: Namespace, console: Console) -> int:
 
 def _undo(options: Namespace, tell: Tell) -> Outcome:
     repo = read_repo()
-    with journal.only_one(repo, "undo") as lock:
+    with only_one(repo, "undo") as lock:
         git = Git(repo.root, lock=lock)
         settle(repo, git)
         entries = [entry for entry in journal.entries(repo) if entry.state not in ("undone", "abandoned")]

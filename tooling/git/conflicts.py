@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from tooling.git import parse
@@ -51,11 +51,12 @@ def read_conflicts(repo: Repo, git: Git) -> tuple[Conflict, ...]:
 
 def marked(root: str, paths: Iterator[str] | tuple[str, ...]) -> list[str]:
     """Those of the files that hold conflict markers."""
-    return [path for path in paths if _holds_markers(Path(root, path))]
+    return [path for path in paths if _holds_markers(os.path.join(root, path))]
 
 
-def _holds_markers(path: Path) -> bool:
-    if path.is_symlink() or not path.is_file():
+def _holds_markers(path: str) -> bool:
+    if os.path.islink(path) or not os.path.isfile(path):
         return False
-    content = path.read_bytes()
+    with open(path, "rb") as file:
+        content = file.read()
     return bool(_BEGIN.search(content) and _END.search(content))

@@ -15,7 +15,7 @@ from pathlib import Path
 from tooling.errors import Exit, UserError
 from tooling.git import parse
 from tooling.git.command import Git, text
-from tooling.git.journal import Edit, Entry, folder
+from tooling.git.journal import Edit, Entry, place_of
 from tooling.git.plan import RefusedError
 from tooling.git.state import Change, Repo
 from tooling.git.text import several
@@ -47,7 +47,7 @@ def copy(repo: Repo, git: Git, changes: Sequence[Change], place: Path) -> tuple[
 
 def kept_files(repo: Repo, entry: Entry) -> Path:
     """Where the copies of an entry's edits are."""
-    return folder(repo) / entry.id / "files"
+    return Path(place_of(repo, entry.id), "files")
 
 
 def put_away(git: Git, edits: Sequence[Edit]) -> None:

@@ -20,7 +20,7 @@ _CAUSES = (
     ("gone", r"not found|does not appear to be a git repository|does not exist|no such file"),
     (
         "network",
-        r"could not resolve|connection|timed? ?out|unable to access|early eof|disconnect|hung up|unreachable|from remote repo",
+        r"could not resolve|connect|timed? ?out|unable to access|early eof|hung up|unreachable|from remote rep",
     ),
 )
 _ADVICE = {

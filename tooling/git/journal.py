@@ -5,16 +5,13 @@ An entry outlives our process, a kill and a power cut: the next run reads it and
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, Literal, NamedTuple, TextIO
+from typing import Any, Literal, NamedTuple
 
 from tooling.errors import Exit, UserError
-from tooling.git.plan import Move, Plan, Pushed, RefusedError, Step
+from tooling.git.plan import Move, Plan, Pushed, Step
 from tooling.git.state import Repo
 
 State = Literal["running", "stopped", "finished", "undoing", "undone", "abandoned"]
@@ -62,9 +59,14 @@ class Entry(NamedTuple):
         return self.steps[self.done :]
 
 
-def folder(repo: Repo) -> Path:
-    """Where the entries are."""
-    return Path(repo.common_dir) / "mergeready" / "journal"
+def home(repo: Repo) -> str:
+    """Our own folder, under the git folder that all worktrees share."""
+    return os.path.join(repo.common_dir, "mergeready")
+
+
+def place_of(repo: Repo, name: str) -> str:
+    """The folder of an entry and of the files that it keeps."""
+    return os.path.join(home(repo), "journal", name)
 
 
 def stamp() -> str:
@@ -93,15 +95,17 @@ def begin(repo: Repo, plan: Plan, edits: tuple[Edit, ...] = (), stash: str = "")
 
 def write(repo: Repo, entry: Entry) -> Entry:
     """Store an entry so that it is there whole or not at all; return it."""
-    place = folder(repo) / entry.id
+    import json
+
+    place = place_of(repo, entry.id)
+    draft, final = os.path.join(place, "entry.draft"), os.path.join(place, "entry.json")
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        draft = place / "entry.draft"
-        with draft.open("w", encoding="ascii") as file:
+        os.makedirs(place, exist_ok=True)
+        with open(draft, "w", encoding="ascii") as file:
             json.dump(entry._asdict(), file)
             file.flush()
             os.fsync(file.fileno())
-        draft.replace(place / "entry.json")
+        os.replace(draft, final)
     except OSError as error:
         raise UserError(f"cannot write {place}: {error.strerror}", exit=Exit.ENVIRONMENT) from error
     return entry
@@ -112,26 +116,18 @@ def entries(repo: Repo) -> tuple[Entry, ...]:
     return tuple(entry for entry in _all_entries(repo) if entry.worktree == repo.git_dir)
 
 
-def worktrees(repo: Repo) -> Path:
+def worktrees(repo: Repo) -> str:
     """Where we keep worktrees of our own."""
-    return folder(repo).parent / "worktrees"
+    return os.path.join(home(repo), "worktrees")
 
 
-def stray_worktrees(repo: Repo) -> list[Path]:
+def stray_worktrees(repo: Repo) -> list[str]:
     """Worktrees of ours that a run has left behind when it was killed: no open entry waits for them."""
-    there = list(worktrees(repo).iterdir()) if worktrees(repo).is_dir() else []
-    wanted = (
-        {entry.squash[0] for entry in _all_entries(repo) if entry.state in OPEN and entry.squash} if there else set()
-    )
-    return [path for path in there if str(path) not in wanted]
-
-
-def _all_entries(repo: Repo) -> Iterator[Entry]:
-    for place in sorted(folder(repo).glob("*/entry.json"), reverse=True):
-        try:
-            yield _entry(json.loads(place.read_bytes()))
-        except (OSError, ValueError, TypeError, KeyError):  # a file that somebody else put there, or half removed
-            continue
+    there = [os.path.join(worktrees(repo), name) for name in _names(worktrees(repo))]
+    if not there:
+        return []
+    wanted = {entry.squash[0] for entry in _all_entries(repo) if entry.state in OPEN and entry.squash}
+    return [path for path in there if path not in wanted]
 
 
 def open_entry(repo: Repo) -> Entry | None:
@@ -145,52 +141,24 @@ def prune(repo: Repo) -> None:
 
     ended = [entry for entry in entries(repo) if entry.state not in OPEN]
     for entry in ended[KEPT:]:
-        shutil.rmtree(folder(repo) / entry.id, ignore_errors=True)
+        shutil.rmtree(place_of(repo, entry.id), ignore_errors=True)
 
 
-def busy(repo: Repo) -> str:
-    """Who is at work in this repository now, or nothing."""
-    try:
-        with only_one(repo, "status", patience=0):
-            return ""
-    except RefusedError as error:
-        return str(error)
+def _all_entries(repo: Repo) -> Iterator[Entry]:
+    names = sorted(_names(os.path.join(home(repo), "journal")), reverse=True)
+    if names:
+        import json
+
+        for name in names:
+            try:
+                with open(os.path.join(place_of(repo, name), "entry.json"), "rb") as file:
+                    yield _entry(json.load(file))
+            except (OSError, ValueError, TypeError, KeyError):  # a file that somebody else put there, or half removed
+                continue
 
 
-@contextmanager
-def only_one(repo: Repo, command: str, *, patience: float = 2.0) -> Iterator[tuple[int]]:
-    """Hold the lock of this repository; RefusedError where another run holds it for `patience` seconds and longer.
-
-    It ends with the process. Yields the lock, for those that we start and that should hold it too.
-    """
-    place = folder(repo).parent
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        file = (place / "lock").open("a+", encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot write {place}: {error.strerror}", exit=Exit.ENVIRONMENT) from error
-    with file:
-        deadline = time.monotonic() + patience
-        while not _lock(file):
-            if time.monotonic() >= deadline:
-                file.seek(0)
-                raise RefusedError("busy", f"another run is at work here: {file.read().strip()}")
-            time.sleep(0.05)
-        file.truncate(0)
-        file.write(f"mergeready {command}, process {os.getpid()}\n")
-        file.flush()
-        yield (file.fileno(),)
-
-
-def _lock(file: TextIO) -> bool:
-    """Take the lock of an open file, if nobody has it."""
-    import fcntl
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+def _names(folder: str) -> list[str]:
+    return os.listdir(folder) if os.path.isdir(folder) else []
 
 
 def _entry(fields: dict[str, Any]) -> Entry:

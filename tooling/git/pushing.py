@@ -14,8 +14,8 @@ from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, Pushed, RefusedError, Step
 from tooling.git.push import Allowed, Pushing, moved_meanwhile, plan_push, push_step, refusal
 from tooling.git.remotes import Roles
-from tooling.git.replay import foreign_commits, tracking_ref
-from tooling.git.state import HEADS, Remote, Repo
+from tooling.git.replay import foreign_commits
+from tooling.git.state import HEADS, Remote, Repo, tracking_ref
 from tooling.git.text import shown
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from tooling.errors import Exit, UserError
 from tooling.git import parse
@@ -52,15 +51,15 @@ def read_repo(start: str = ".") -> Repo:
 
 def read_operation(git_dir: str) -> Operation | None:
     """What git has begun and not ended in the worktree of this git folder; the files of its state are all there is."""
-    folder = Path(git_dir)
     for name in ("rebase-merge", "rebase-apply"):
-        if (folder / name).is_dir():
-            kind = "am" if (folder / name / "applying").exists() else "rebase"
+        folder = os.path.join(git_dir, name)
+        if os.path.isdir(folder):
+            kind = "am" if os.path.exists(os.path.join(folder, "applying")) else "rebase"
             steps = ("msgnum", "end") if name == "rebase-merge" else ("next", "last")
-            step, total = (_number(folder / name / file) for file in steps)
-            return Operation(kind, _word(folder / name / "head-name"), step, total)
+            step, total = (_number(os.path.join(folder, file)) for file in steps)
+            return Operation(kind, _word(os.path.join(folder, "head-name")), step, total)
     for file, kind in _MARKS.items():
-        if (folder / file).exists():
+        if os.path.exists(os.path.join(git_dir, file)):
             return Operation(kind)
     return None
 
@@ -92,14 +91,15 @@ def _place(start: str, done: Done) -> tuple[str, str, str, bool]:
     raise failed("rev-parse", done)
 
 
-def _word(path: Path) -> str:
+def _word(path: str) -> str:
     try:
-        return os.fsdecode(path.read_bytes()).strip()
+        with open(path, "rb") as file:
+            return os.fsdecode(file.read()).strip()
     except OSError:  # git is writing it, or was killed before it could
         return ""
 
 
-def _number(path: Path) -> int:
+def _number(path: str) -> int:
     word = _word(path)
     return int(word) if word.isdigit() else 0
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tooling.git import parse
 from tooling.git.command import Git, text
-from tooling.git.state import REMOTES, Commit, Repo
+from tooling.git.state import Commit, Repo
 from tooling.process import Started
 
 LOG = ("log", "--no-show-signature", "--encoding=UTF-8", f"--format={parse.COMMIT_FORMAT}")
@@ -114,11 +114,6 @@ def foreign_commits(git: Git, ref: str, tip: str, tracking: str) -> tuple[Commit
     ours = {tip, *text(git.attempt("reflog", "show", "--format=%H", ref).out).split()}
     wanted = "".join(f"{line}\n" for line in (tracking, *(f"^{oid}" for oid in sorted(ours))))
     return parse.commits(git.ask(*LOG, "--ignore-missing", "--stdin", stdin=wanted.encode("ascii")))
-
-
-def tracking_ref(remote: str, branch: str) -> str:
-    """The full name of the ref that follows a remote's branch."""
-    return f"{REMOTES}{remote}/{branch}"
 
 
 def differences(git: Git, old: str, new: str) -> tuple[Difference, ...]:

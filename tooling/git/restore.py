@@ -145,7 +145,7 @@ def _passing_paths(git: Git, entry: Entry, head: str) -> set[str]:
 
 def _keep(repo: Repo, git: Git, entry: Entry, passing: set[str]) -> str:
     """Copy what differs from all that git or the entry knows; return the folder, or nothing where nothing does."""
-    place = journal.folder(repo) / entry.id / "kept" / journal.stamp()
+    place = Path(journal.place_of(repo, entry.id), "kept", journal.stamp())
     dirty = {change.path for change in repo.edits}
     known = set(_known_blobs(git, entry, repo.head.oid))
     for path in sorted(dirty | passing):

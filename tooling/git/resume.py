@@ -1,41 +1,24 @@
-"""Go on with, skip in, or give up what stopped; and notice where plain git has gone on with it in the meantime."""
+"""Go on with, skip in, or give up what stopped."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from tooling.errors import Exit
-from tooling.git import edits, journal, worktree
+from tooling.git import edits, journal
 from tooling.git.command import Git
 from tooling.git.conflicts import marked, read_conflicts
 from tooling.git.execute import Ended, Way, execute, go_on
 from tooling.git.journal import Entry
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, RefusedError
-from tooling.git.pushing import is_ancestor, push_outcome
+from tooling.git.pushing import push_outcome
 from tooling.git.rebased import rebase_outcome
 from tooling.git.report import Tell
 from tooling.git.restore import restore
+from tooling.git.settle import by_hand, in_progress
 from tooling.git.state import HEADS, Repo
 from tooling.git.text import count, several, shown
-
-
-def settle(repo: Repo, git: Git) -> Entry | None:
-    """The run that has not ended, once one that plain git has ended is closed; call it under the lock."""
-    worktree.sweep(repo, git)
-    entry = journal.open_entry(repo)
-    if entry is None or entry.command != "rebase" or entry.state == "undoing" or _in_progress(repo, entry):
-        return entry
-    moved = _by_hand(repo, git, entry)
-    if moved == "aborted" and not entry.edits:
-        journal.write(repo, entry._replace(state="abandoned"))
-        return None
-    if moved == "finished" and len(entry.remaining) == 1:
-        tip = repo.refs[entry.ref]
-        moves = tuple(move._replace(new=tip) if move.ref == entry.ref else move for move in entry.moves)
-        journal.write(repo, entry._replace(state="finished", done=len(entry.steps), moves=moves))
-        return None
-    return entry
 
 
 def resume(way: Way, entry: Entry, command: Literal["continue", "skip"], tell: Tell) -> Outcome:
@@ -43,7 +26,7 @@ def resume(way: Way, entry: Entry, command: Literal["continue", "skip"], tell: T
     repo, git = way.repo, way.git
     if entry.state == "undoing":
         raise RefusedError("undoing", "taking it back had begun", next=[Next("finish that", ("mergeready", "undo"))])
-    if _in_progress(repo, entry):
+    if in_progress(repo, entry):
         if command == "continue":
             _check_resolved(repo, git, entry)
         ended = go_on(way, entry, command)
@@ -83,22 +66,6 @@ def nothing_open(repo: Repo, command: str) -> Outcome:
     return Outcome(command, "nothing to do", Exit.DONE, f"there is nothing to {command}")
 
 
-def _in_progress(repo: Repo, entry: Entry) -> bool:
-    operation = repo.operation
-    return operation is not None and operation.kind == "rebase" and operation.ref in ("", entry.ref)
-
-
-def _by_hand(repo: Repo, git: Git, entry: Entry) -> Literal["aborted", "finished", ""]:
-    """What became of a rebase that is no longer in progress, as far as the branch tells."""
-    steps = [step for step in entry.remaining if step.action == "rebase"]
-    if not steps or repo.head.ref != entry.ref or steps[0] != entry.remaining[0]:
-        return "aborted" if repo.refs.get(entry.ref) == entry.old and not entry.edits else ""
-    onto = steps[0].argv[-2]
-    if is_ancestor(git, onto, repo.head.oid):
-        return "finished"
-    return "aborted" if repo.head.oid == entry.old else ""
-
-
 def _after_git(repo: Repo, git: Git, entry: Entry) -> Entry:
     """The entry as it stands where git has nothing in progress: step forward over what is done."""
     if repo.head.ref != entry.ref:
@@ -108,7 +75,7 @@ def _after_git(repo: Repo, git: Git, entry: Entry) -> Entry:
         )
     step = entry.remaining[0]
     if step.action == "rebase":
-        done = _by_hand(repo, git, entry)
+        done = by_hand(repo, git, entry)
         if done == "finished":
             return entry._replace(done=entry.done + 1)
         if done == "aborted" and entry.state == "stopped":

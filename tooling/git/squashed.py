@@ -76,7 +76,7 @@ def continue_squash(repo: Repo, git: Git, entry: Entry, tell: Tell) -> Outcome:
 def abandon_squash(repo: Repo, git: Git, entry: Entry) -> Outcome:
     """Drop the worktree of a squashed sync; the files that were being resolved are copied first."""
     place = Path(entry.squash[0])
-    kept = journal.folder(repo) / entry.id / "kept"
+    kept = Path(journal.place_of(repo, entry.id), "kept")
     for path in entry.conflicted:
         if (place / path).is_file() and not (place / path).is_symlink():
             (kept / path).parent.mkdir(parents=True, exist_ok=True)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tooling.errors import Exit
+from tooling.errors import Exit, UserError
 from tooling.git import journal
 from tooling.git.command import Git, text
 from tooling.git.conflicts import read_conflicts
 from tooling.git.journal import Entry
+from tooling.git.lock import only_one
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, RefusedError
 from tooling.git.remotes import Roles, find_roles
-from tooling.git.replay import tracking_ref
-from tooling.git.resume import settle
-from tooling.git.state import HEADS, REMOTES, Repo
+from tooling.git.settle import settle
+from tooling.git.state import HEADS, REMOTES, Repo, tracking_ref
 from tooling.git.text import count, short, shown
 
 
@@ -52,10 +52,20 @@ def read_standing(repo: Repo, git: Git) -> Standing:
         Place(ref.removeprefix(REMOTES), repo.refs[ref], *map(int, text(child.finish().out).split())) if child else None
         for ref, child in zip(refs, asked, strict=True)
     ]
-    busy = journal.busy(repo)
-    entry = journal.open_entry(repo) if busy else settle(repo, git)
+    entry, busy = _open_entry(repo, git)
     conflicts = len(read_conflicts(repo, git)) if any(change.unmerged for change in repo.changes) else 0
     return Standing(places[0], places[1], entry, busy, conflicts)
+
+
+def _open_entry(repo: Repo, git: Git) -> tuple[Entry | None, str]:
+    """The run that has not ended, and who is at work on it; where nothing can be written, nothing is closed."""
+    try:
+        with only_one(repo, "status", patience=0):
+            return settle(repo, git), ""
+    except RefusedError as busy:
+        return journal.open_entry(repo), str(busy)
+    except UserError:
+        return journal.open_entry(repo), ""
 
 
 def standing_outcome(repo: Repo, standing: Standing) -> Outcome:

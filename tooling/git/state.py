@@ -135,3 +135,8 @@ class Commit(NamedTuple):
     def subject(self) -> str:
         """The first line of the message."""
         return self.message.partition("\n")[0]
+
+
+def tracking_ref(remote: str, branch: str) -> str:
+    """The full name of the ref that follows a remote's branch."""
+    return f"{REMOTES}{remote}/{branch}"

@@ -7,9 +7,9 @@ from tooling.git.command import Git
 from tooling.git.fetch import ask_remote, fetch
 from tooling.git.plan import RefusedError
 from tooling.git.remotes import Roles
-from tooling.git.replay import LOG, differences, in_the_way, tracking_ref
+from tooling.git.replay import LOG, differences, in_the_way
 from tooling.git.squash import Record
-from tooling.git.state import HEADS, Remote, Repo
+from tooling.git.state import HEADS, Remote, Repo, tracking_ref
 from tooling.git.sync import Syncing
 from tooling.git.text import shown
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 import shlex
@@ -48,9 +47,11 @@ def count(number: int, noun: str) -> str:
 
 def encoded(name: str) -> dict[str, str]:
     """A path for JSON: as text, and exactly (base64 of its bytes) where the text could not be turned back."""
-    exact = name.encode("utf-8", "surrogateescape")
     if shown(name) == name:
         return {"path": name}
+    import base64
+
+    exact = name.encode("utf-8", "surrogateescape")
     return {"path": shown(name), "path_b64": base64.b64encode(exact).decode("ascii")}
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from tooling.git import journal
 from tooling.git.command import QUIET, Git, failed
@@ -15,11 +15,11 @@ from tooling.git.state import Repo
 def add(repo: Repo, git: Git, name: str, commit: str) -> Git:
     """A new worktree at a commit, and git in it: no hook of the user's runs there, and nothing is recorded."""
     quiet = git._replace(extra=(*git.extra, *QUIET))
-    place = journal.worktrees(repo) / name
-    done = quiet.attempt("worktree", "add", "--quiet", "--detach", str(place), commit)
+    place = os.path.join(journal.worktrees(repo), name)
+    done = quiet.attempt("worktree", "add", "--quiet", "--detach", place, commit)
     if done.status:
         raise failed("worktree add", done)
-    return quiet._replace(folder=str(place))
+    return quiet._replace(folder=place)
 
 
 def remove(git: Git, path: str) -> None:
@@ -32,7 +32,7 @@ def remove(git: Git, path: str) -> None:
 def sweep(repo: Repo, git: Git) -> None:
     """Remove the worktrees that runs which were killed have left behind; call it under the lock."""
     for path in journal.stray_worktrees(repo):
-        remove(git, str(path))
+        remove(git, path)
 
 
 @contextmanager
@@ -41,4 +41,4 @@ def for_a_while(repo: Repo, git: Git, name: str, commit: str) -> Iterator[Git]:
     try:
         yield add(repo, git, name, commit)
     finally:
-        remove(git, str(Path(journal.worktrees(repo), name)))
+        remove(git, os.path.join(journal.worktrees(repo), name))

@@ -98,13 +98,15 @@ def _tried(bench: Bench, folder: Path, case: str, step: int) -> int:
     injector = Injector(bench, folder / "ready")
     injector.run(argv, None)
     commands = injector.count
-    tried = 0
+    tried, wrong = 0, []
     for fault in faults(commands, step):
         injector.restore()
         result = injector.run(argv, fault)
         taken = recover(bench)
-        assert picture(bench) == before, (fault, result, taken)
         tried += 1
+        if (after := picture(bench)) != before:
+            wrong.append((fault, result, taken, {name: after[name] for name in after if after[name] != before[name]}))
+    assert wrong == []
     sys.stderr.write(f"{case}: {tried} faults tried, at {commands} git commands\n")
     return tried
 

@@ -206,6 +206,12 @@ def test_row_50_on_a_file_system_that_is_read_only_nothing_is_begun(bench: Bench
     assert (result.returncode, b"cannot write" in result.stderr, snapshot(bench)) == (6, True, before)
 
 
+def test_row_50_status_needs_to_write_nothing(bench: Bench) -> None:
+    write(bench.work / ".git" / "mergeready", "in the way\n")
+
+    assert bench.run("status").code == 0
+
+
 @pytest.mark.parametrize("argv", [("rebase",), ("sync",), ("push",), ("undo",)])
 def test_row_50_where_the_journal_cannot_be_written_nothing_is_begun(bench: Bench, argv: tuple[str, ...]) -> None:
     write(bench.work / ".git" / "mergeready", "in the way\n")
