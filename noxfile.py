@@ -97,6 +97,18 @@ def slow(session: nox.Session) -> None:
         session.error(f"no slow test ran: {result}")
 
 
+@nox.session(tags=["git"])
+def rebase(session: nox.Session) -> None:
+    """Replay your branch on upstream: `mergeready rebase`, which takes everything after `--`."""
+    run_git_command(session, "rebase")
+
+
+@nox.session(tags=["git"])
+def sync(session: nox.Session) -> None:
+    """Bring your fork's main branch up to date: `mergeready sync`, which takes everything after `--`."""
+    run_git_command(session, "sync")
+
+
 @nox.session(tags=["bench"])
 def bench(session: nox.Session) -> None:
     """Run all benchmarks, or those named before the first option: `nox -s bench -- checks_speed --help`."""
@@ -139,6 +151,13 @@ SCHEMAS = {
 def group(name: str) -> tuple[str, ...]:
     """The requirements of a dependency group in pyproject.toml."""
     return nox.project.dependency_groups(PYPROJECT, name)
+
+
+def run_git_command(session: nox.Session, name: str) -> None:
+    """Run a command that moves branches; Ctrl-C leaves git all the time that it needs to stop in order."""
+    session.install(".")
+    # By default nox kills half a second after Ctrl-C, in the middle of whatever git is writing.
+    session.run("mergeready", name, *session.posargs, interrupt_timeout=600, terminate_timeout=600)
 
 
 def run_pytest(session: nox.Session, *options: str, env: dict[str, str] | None = None) -> str:
