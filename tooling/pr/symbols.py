@@ -15,13 +15,15 @@ _DECORATOR = re.compile(r"^[ \t]*@[ \t]*([\w.]+)", re.MULTILINE)
 class Symbol(NamedTuple):
     """One class or function.
 
-    `name` is qualified: `Outer.method`. `line` counts from 1 and is that of its `class` or `def`. `decorators` are
-    their dotted names. `text` is all of it, `own` the same without the definitions inside it, so that a class is only
-    changed by what is its own. `inside` is the symbol it stands in, None at the top level.
+    `name` is qualified: `Outer.method`. `line` counts from 1 and is that of its `class` or `def`, `first` that of
+    its first decorator. `decorators` are their dotted names. `text` is all of it, `own` the same without the
+    definitions inside it, so that a class is only changed by what is its own. `inside` is the symbol it stands in, None
+    at the top level.
     """
 
     name: str
     line: int
+    first: int
     is_class: bool
     decorators: tuple[str, ...]
     documented: bool
@@ -69,6 +71,7 @@ def _symbol(text: str, span: Definition, later: Sequence[Definition], line: int,
     return Symbol(
         name=span.name,
         line=line,
+        first=line - text.count("\n", span.first, span.start),
         is_class=header.lstrip().startswith("class"),
         decorators=tuple(_DECORATOR.findall(text[span.first : span.start])),
         documented=_DOCSTRING.match(text, span.body) is not None,

@@ -2,18 +2,19 @@
 
 Public is what has no underscore in its path, in the packages of the library and not in tests or examples. Left out is
 what a reader finds documented elsewhere or does not call: overloads, setters, overrides, nested functions, special
-methods, members of a documented parent in the same file with the same name, stubs, and what a decorator documents.
+methods, stubs, what a decorator documents, what a marker declares to be a copy, files that a tool writes, and methods
+that a class above documents, in the same file or in another of the library.
 
-In `[tool.mergeready.pr.docstrings]`, `documented_by` lists further names of such decorators.
+In `[tool.mergeready.pr.docstrings]`, `documented_by` are names of such decorators, and `said_by_class` names of methods
+that the docstring of their class speaks for.
 """
 
 from __future__ import annotations
 
-import re
-
+from tooling.pr.ancestors import inherits_docstring
 from tooling.pr.model import Decision, Evidence, Verdict
 from tooling.pr.pull import PullRequest
-from tooling.pr.sources import Edited, is_library, python_changes
+from tooling.pr.sources import Edited, library_changes
 from tooling.pr.symbols import Symbol
 
 CODES = {
@@ -25,7 +26,10 @@ CODES = {
 }
 BOX = "Public functions, classes and methods that are new or edited have docstrings."
 ALIASES = ()
-OPTIONS: dict[str, object] = {"documented_by": ("auto_docstring", "add_start_docstrings")}
+OPTIONS: dict[str, object] = {
+    "documented_by": ("auto_docstring", "add_start_docstrings"),
+    "said_by_class": ("forward",),
+}
 READS = "change"
 
 _EXEMPT = frozenset({"overload", "override", "setter", "deleter", "getter"})
@@ -33,11 +37,8 @@ _EXEMPT = frozenset({"overload", "override", "setter", "deleter", "getter"})
 
 def judge(pull: PullRequest) -> Decision:
     """Fail what is new without a docstring, warn of what was edited without one."""
-    changes = [
-        change for change in python_changes(pull.changed) if is_library(change.path, pull.settings.profile.packages)
-    ]
     seen, bare, unreadable = 0, [], []
-    for change in changes:
+    for change in library_changes(pull.changed, pull.sources, pull.settings.profile.packages):
         text = pull.sources.text(change.id)
         if text is None or not change.path.endswith(".py"):
             unreadable += [Evidence("not in this clone", change.path)] if text is None else []
@@ -73,8 +74,14 @@ def _wants_docstring(symbol: Symbol, pull: PullRequest) -> bool:
 
 
 def _is_documented(edited: Edited, pull: PullRequest) -> bool:
-    symbol = edited.symbol
-    return symbol.documented or _is_stub(symbol) or _inherits(symbol, pull.sources.symbols(edited.change.id))
+    symbol, change = edited.symbol, edited.change
+    return (
+        symbol.documented
+        or _is_stub(symbol)
+        or pull.sources.is_copy(edited)
+        or (symbol.inside is not None and symbol.short in pull.option("docstrings", "said_by_class"))
+        or inherits_docstring(pull, change.path, change.id, symbol)
+    )
 
 
 def _documenting(pull: PullRequest) -> tuple[str, ...]:
@@ -88,17 +95,6 @@ def _is_protocol(symbol: Symbol) -> bool:
 def _is_stub(symbol: Symbol) -> bool:
     """Whether a function has no body but `...`: it states a shape for others to fill."""
     return not symbol.is_class and symbol.text.rstrip().endswith("...")
-
-
-def _inherits(symbol: Symbol, others: tuple[Symbol, ...]) -> bool:
-    """Whether a class of the same file that this one derives from documents a method of the same name."""
-    if symbol.inside is None:
-        return False
-    bases = set(re.findall(r"\w+", symbol.inside.own.partition(":")[0].partition("(")[2]))
-    return any(
-        other.documented and other.short == symbol.short and other.inside is not None and other.inside.name in bases
-        for other in others
-    )
 
 
 def _syntax_error(text: str, path: str) -> list[Evidence]:

@@ -1,13 +1,14 @@
 """A new model also has a page in the docs, an entry in their contents, tests, a registration and a conversion script.
 
-A model is new where every file of its folder is: `models/<name>/` of transformers, `pipelines/<name>/` of diffusers.
+A model is new where every file of its folder is: `models/<name>/` of transformers, `pipelines/<name>/` and
+`modular_pipelines/<name>/` of diffusers.
 The conversion script is asked for mildly, for a model whose weights were published in the library's format needs none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -55,6 +56,13 @@ _TRANSFORMERS = Layout(
         Part(_CONVERSION, ("{package}/models/{name}/convert_*.py", "{package}/models/{name}/*weight_mapping*.py")),
     ),
 )
+_MODULAR = Layout(
+    re.compile(r".*/modular_pipelines/(\w+)/modular_pipeline\w*\.py"),
+    (
+        Part("tests", ("tests/modular_pipelines/{name}/test_*.py",)),
+        Part("registration in the package", ("{package}/modular_pipelines/__init__.py",), '"{name}"'),
+    ),
+)
 _DIFFUSERS = Layout(
     re.compile(r".*/pipelines/(\w+)/pipeline_\w+\.py"),
     (
@@ -65,16 +73,20 @@ _DIFFUSERS = Layout(
         Part(_CONVERSION, ("scripts/convert*{name}*.py",)),
     ),
 )
-_LAYOUTS = {"transformers-4": _TRANSFORMERS, "transformers-5": _TRANSFORMERS, "diffusers": _DIFFUSERS}
+_LAYOUTS: Mapping[str, tuple[Layout, ...]] = {
+    "transformers-4": (_TRANSFORMERS,),
+    "transformers-5": (_TRANSFORMERS,),
+    "diffusers": (_DIFFUSERS, _MODULAR),
+}
 
 
 def judge(pull: PullRequest) -> Decision:
     """Fail where a new model lacks what every model has, warn where only the conversion script is missing."""
-    layout = _LAYOUTS.get(pull.settings.profile.name)
-    models = sorted(_new_models(pull, layout)) if layout else []
-    if not layout or not models:
+    layouts = _LAYOUTS.get(pull.settings.profile.name, ())
+    models = [(name, layout) for layout in layouts for name in sorted(_new_models(pull, layout))]
+    if not models:
         return Decision(Verdict.SKIP, "new-model/none", "no model is new")
-    lacking = [(part, name) for name in models for part in layout.parts if not _has(pull, part, name)]
+    lacking = [(part, name) for name, layout in models for part in layout.parts if not _has(pull, part, name)]
     evidence = tuple(Evidence(f"{name} has no {part.what}: {_place(pull, part, name)}") for part, name in lacking)
     if any(part.what != _CONVERSION for part, _ in lacking):
         message = f"{len(lacking)} parts are missing of {len(models)} new models"
@@ -82,7 +94,7 @@ def judge(pull: PullRequest) -> Decision:
     if lacking:
         message = "no script converts published weights; is none needed?"
         return Decision(Verdict.WARN, "new-model/unconverted", message, evidence)
-    shown = tuple(Evidence(name) for name in models)
+    shown = tuple(Evidence(name) for name, _ in models)
     return Decision(Verdict.PASS, "new-model/complete", "every new model is complete", shown)
 
 
