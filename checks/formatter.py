@@ -159,5 +159,5 @@ def _ruff(formatter: Formatter, snippets: list[str]) -> list[str] | None:
         errors="surrogateescape",
         check=False,
     )
-    results = done.stdout.split(_APART)
+    results = [text.strip("\n") + "\n" for text in done.stdout.split(_APART)]
     return results if done.returncode == 0 and len(results) == len(snippets) else None

@@ -28,9 +28,16 @@ def interfaces(copy: Piece, original: Piece, header: str, above: str, ignored: S
         return ours, theirs
     # A clause such as `width->self.config.width` takes a parameter away.
     theirs = theirs._replace(parameters=tuple(each for each in theirs.parameters if _PARAMETER.match(each)))
-    static = "staticmethod" in ours.decorators and "staticmethod" not in theirs.decorators
-    if (static or "." not in copy.name) and signature(original.header).parameters[:1] in (("self",), ("cls",)):
-        theirs = _standalone(ours, theirs, static=static)
+    own = signature(original.header).parameters[:1]
+    bound = own in (("self",), ("cls",))
+    if bound and own == ours.parameters[:1]:
+        return ours, theirs
+    if "staticmethod" in ours.decorators and "staticmethod" not in theirs.decorators:
+        theirs = theirs._replace(decorators=("staticmethod", *theirs.decorators))
+    elif "." in copy.name:
+        return ours, theirs
+    if bound:
+        theirs = theirs._replace(parameters=_standalone(ours.parameters, theirs.parameters))
     return ours, theirs
 
 
@@ -46,8 +53,6 @@ def _kept(found: tuple[str, ...], ignored: Sequence[str]) -> tuple[str, ...]:
     return tuple(each for each in found if not any(fnmatchcase(each.partition("(")[0], name) for name in ignored))
 
 
-def _standalone(ours: Interface, theirs: Interface, *, static: bool) -> Interface:
+def _standalone(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
     """What is expected of a method that was copied as a function: its object under any name, or not at all."""
-    rest = theirs.parameters[1:]
-    parameters = rest if same(ours.parameters, rest) else (*ours.parameters[:1], *rest)
-    return Interface(parameters, ("staticmethod",) * static + theirs.decorators)
+    return theirs[1:] if same(ours, theirs[1:]) else (*ours[:1], *theirs[1:])

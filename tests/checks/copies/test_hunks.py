@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from checks.copies.hunks import differences
 from checks.copies.lines import read
 
-LINES = ("a", "b", "c", "", "    # Copied from lib.a.f", "f(", "1,", ")", '"""', "'''x", "x'''")
-TEXTS = st.lists(st.sampled_from(LINES), max_size=10)
+LINES = (["a"], ["b"], ["c"], [""], ["    # Copied from lib.a.f"], ["f(", "1,", ")"], ["x = '''", "", "b", "'''"])
+TEXTS = st.lists(st.sampled_from(LINES), max_size=10).map(lambda parts: [line for part in parts for line in part])
 
 
 def mend(copy: list[str], expected: list[str], *, loose: bool = False, skipped: Collection[int] = ()) -> list[str]:
