@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tooling.pr.model import Decision, Evidence, Verdict
 from tooling.pr.pull import PullRequest
@@ -24,14 +25,18 @@ ALIASES = ("Did you write any new necessary tests?",)
 OPTIONS: dict[str, object] = {}
 READS = "change"
 
+SHORTEST = 5
+"""Letters that the name of a module must have to be recognised within the name of a test."""
+_IMPORT = re.compile(r"^(?:from\s+\S+\s+)?import\s+(?:\([^)]*\)|(?:\\\n|[^\n(])*)", re.MULTILINE)
+
 
 def judge(pull: PullRequest) -> Decision:
     """Fail a new module that no test knows, warn of new things that none names."""
     new = list(_new(pull))
     if not new:
         return Decision(Verdict.SKIP, "new-tests/none", "nothing public is new")
-    words, files = _tested(pull)
-    judged = [(each, _is_tested(each, words, files)) for each in new]
+    tests = _tested(pull)
+    judged = [(each, _is_tested(each, tests)) for each in new]
     bare = _outermost([each for each, tested in judged if not tested])
     modules = {each.change.path for each in new if not each.change.old_id}
     whole = modules - {each.change.path for each, tested in judged if tested}
@@ -66,25 +71,52 @@ def _outermost(found: list[Edited]) -> list[Edited]:
     ]
 
 
-def _tested(pull: PullRequest) -> tuple[set[str], set[str]]:
-    """Every word of tests that the branch adds or edits, and the files that have new tests."""
+class Tested(NamedTuple):
+    """What the tests say that the branch adds or edits.
+
+    `words` are all words outside of imports, `files` those with new tests, `names` of new tests without underscores.
+    """
+
+    words: frozenset[str]
+    files: frozenset[str]
+    names: frozenset[str]
+
+
+def _tested(pull: PullRequest) -> Tested:
     words: set[str] = set()
-    files: set[str] = set()
+    new: set[tuple[str, str]] = set()
     for change in python_changes(pull.changed):
-        if is_test(change.path):
-            for edited in pull.sources.edited(pull.changed, change):
-                words.update(re.findall(r"\w+", edited.symbol.own))
-                if edited.new and edited.symbol.short.startswith(("test", "Test")):
-                    files.add(change.path)
-    return words, files
+        if not is_test(change.path):
+            continue
+        words |= _module_words(pull, change.id) - _module_words(pull, change.old_id)
+        for edited in pull.sources.edited(pull.changed, change):
+            words.update(re.findall(r"\w+", edited.symbol.own))
+            if edited.new and edited.symbol.short.startswith(("test", "Test")):
+                new.add((change.path, edited.symbol.short.replace("_", "").casefold()))
+    return Tested(frozenset(words), frozenset(path for path, _ in new), frozenset(name for _, name in new))
 
 
-def _is_tested(edited: Edited, words: set[str], files: set[str]) -> bool:
-    symbol = edited.symbol
+def _module_words(pull: PullRequest, key: str) -> set[str]:
+    """Words of a test file that stand in no definition and in no import: tables of what is tested, say."""
+    text = _IMPORT.sub("", pull.sources.text(key) or "")
+    for symbol in pull.sources.symbols(key):
+        if symbol.inside is None:
+            text = text.replace(symbol.text, "")
+    return set(re.findall(r"\w+", text))
+
+
+def _is_tested(edited: Edited, tests: Tested) -> bool:
+    symbol, path = edited.symbol, edited.change.path
     around = {symbol.inside.short} if symbol.inside is not None else set()
-    if not words.isdisjoint({symbol.short} | around) or ">>> " in symbol.own:
+    if not tests.words.isdisjoint({symbol.short} | around) or ">>> " in symbol.own:
         return True
-    return any(_is_test_of(path, edited.change.path) for path in files)
+    stem = _stem(path).replace("_", "").casefold()
+    named = len(stem) >= SHORTEST and any(stem in name for name in tests.names)
+    return named or any(_is_test_of(test, path) for test in tests.files)
+
+
+def _stem(module: str) -> str:
+    return module.removesuffix(".py").removesuffix("/__init__").rpartition("/")[2]
 
 
 def _is_test_of(test: str, module: str) -> bool:
@@ -93,6 +125,5 @@ def _is_test_of(test: str, module: str) -> bool:
     >>> [_is_test_of("tests/a/test_b.py", path) for path in ("src/lib/a/b.py", "src/lib/a/__init__.py", "src/lib/c.py")]
     [True, True, False]
     """
-    stem = module.removesuffix(".py").removesuffix("/__init__").rpartition("/")[2]
     *folders, name = test.removesuffix(".py").split("/")
-    return stem in (name.removeprefix("test_"), name.removesuffix("_test"), *folders[-1:])
+    return _stem(module) in (name.removeprefix("test_"), name.removesuffix("_test"), *folders[-1:])

@@ -54,6 +54,22 @@ def test_an_edited_test_counts_and_one_whose_imports_alone_changed_does_not(bran
     assert branch.decide("new-tests").code == "new-tests/tested"
 
 
+@pytest.mark.parametrize(
+    "test",
+    [
+        "from lib.grow import (\n    grow,\n)\n\nCASES = [grow]\n",
+        "def test_grow_by_two():\n    pass\n",
+        "class TestGrowing:\n    def test_it(self):\n        pass\n",
+    ],
+    ids=["a table", "a name that says less", "the name of the module"],
+)
+def test_a_table_of_what_is_tested_and_the_name_of_a_test_count(branch: Branch, test: str) -> None:
+    branch.commit("Grow", {"src/lib/growing.py": GROW, "tests/test_other.py": test})
+
+    expected = "module" if "grow_by_two" in test else "tested"
+    assert branch.decide("new-tests").code == f"new-tests/{expected}"
+
+
 def test_private_copied_generated_and_moved_code_asks_for_no_test(branch: Branch) -> None:
     branch.commit("Move", {"src/lib/scale.py": None, "src/lib/scaling.py": branch_text(branch, "src/lib/scale.py")})
     branch.commit(
