@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from checks.facts.python import definitions
@@ -26,13 +26,19 @@ def before_end(lines: Sequence[str]) -> Sequence[str]:
     return lines
 
 
-def ignored(copy: Sequence[str], expected: Sequence[str]) -> tuple[frozenset[int], frozenset[int]]:
-    """The lines of a copy that lie in blocks with an `# Ignore copy`, and those of the same blocks in the original."""
-    if not any(_IGNORE.search(line) for line in copy):
+def left_out(
+    copy: Sequence[str], expected: Sequence[str], names: Collection[str] = ()
+) -> tuple[frozenset[int], frozenset[int]]:
+    """The lines of a copy in blocks with an `# Ignore copy` or one of some names, and those of the same blocks."""
+    if not names and not any(_IGNORE.search(line) for line in copy):
         return frozenset(), frozenset()
-    ours = [block for block in blocks(copy) if any(_IGNORE.search(copy[number]) for number in block.lines)]
-    names = {block.name for block in ours}
-    theirs = (block for block in blocks(expected) if block.name in names)
+    ours = [
+        block
+        for block in blocks(copy)
+        if block.name in names or any(_IGNORE.search(copy[number]) for number in block.lines)
+    ]
+    found = {block.name for block in ours}
+    theirs = (block for block in blocks(expected) if block.name in found)
     return _numbers(ours), _numbers(theirs)
 
 

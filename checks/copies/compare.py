@@ -20,7 +20,8 @@ class Pair(NamedTuple):
     """A copy and its original, and what the clause makes of the original's header and body.
 
     `ours` and `theirs` are the interface of the copy and the one expected. `replaced` says that the clause changed
-    the body, or that the body had to be moved to another depth; `blank` that blank lines are compared.
+    the body, or that the body had to be moved to another depth; `blank` that blank lines are compared. `judged` names
+    what stands in the copy and has findings of its own: it is left out.
     """
 
     copy: Piece
@@ -31,6 +32,7 @@ class Pair(NamedTuple):
     body: tuple[str, ...]
     replaced: bool
     blank: bool
+    judged: frozenset[str] = frozenset()
 
 
 class Outcome(NamedTuple):
@@ -123,7 +125,7 @@ def _against(each: Pair, expected: Lines) -> Hunks:
 
 def _bodies(each: Pair, copy: Lines, expected: Lines) -> tuple[Body, Body]:
     copy = blocks.before_end(copy)
-    ours, theirs = blocks.ignored(copy, expected)
+    ours, theirs = blocks.left_out(copy, expected, each.judged)
     loose, blank = each.replaced, each.blank
     return read(copy, loose=loose, blank=blank, skipped=ours), read(expected, loose=loose, blank=blank, skipped=theirs)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from checks.copies import hygiene
 from checks.copies.chains import Chains
 from checks.copies.clause import without_effect
-from checks.copies.compare import Comparer, Outcome, Pair
+from checks.copies.compare import Comparer, Pair
 from checks.copies.drift import drifts
 from checks.copies.headers import mended_headers
 from checks.copies.patches import Patches
@@ -32,21 +32,20 @@ class Case(NamedTuple):
 def review(index: Index, comparer: Comparer, chains: Chains) -> Iterator[Finding]:
     """The findings about code. A copy is held against what its original will be once it is mended itself."""
     patches = Patches(index)
-    reported: dict[str, list[range]] = defaultdict(list)
+    judged: dict[str, set[str]] = defaultdict(set)
     for level in chains.levels():
-        cases = [case for copy in level for case in _cases(comparer, patches, copy)]
+        cases = [case for copy in level for case in _cases(comparer, patches, copy, judged[copy.path])]
         for case in cases:
             text = case.present.decorators + case.present.header + "\n".join(case.present.body)
             if items := without_effect(case.copy.clause, text):
                 yield hygiene.idle(index, case.copy, items)
-        outcomes = _outside(comparer.compare([case.pair for case in cases]), cases, reported)
-        for finding, case in _found(index, comparer, cases, outcomes):
+        for finding, case in _found(index, comparer, cases):
             patches.add(finding)
-            reported[finding.path].append(range(case.pair.copy.first, case.pair.copy.last + 1))
+            judged[finding.path].add(case.copy.definition.name)
             yield finding
 
 
-def _cases(comparer: Comparer, patches: Patches, copy: Copy) -> Iterator[Case]:
+def _cases(comparer: Comparer, patches: Patches, copy: Copy, judged: Collection[str]) -> Iterator[Case]:
     """Nothing for a copy without replacements whose text is the original's, to the letter, and will be."""
     assert copy.original is not None
     here = Original(copy.path, copy.definition, copy.digest)
@@ -54,28 +53,21 @@ def _cases(comparer: Comparer, patches: Patches, copy: Copy) -> Iterator[Case]:
         return
     original, causes = patches.mended(copy.original)
     present = patches.present(copy.original) if causes else original
-    yield Case(copy, comparer.pair(patches.present(here), original, copy.clause), present, causes)
+    pair = comparer.pair(patches.present(here), original, copy.clause)
+    scope = f"{copy.definition.name}."
+    inner = frozenset(name.removeprefix(scope).partition(".")[0] for name in judged if name.startswith(scope))
+    yield Case(copy, pair._replace(judged=inner), present, causes)
 
 
-def _outside(outcomes: Sequence[Outcome], cases: Sequence[Case], reported: dict[str, list[range]]) -> Iterator[Outcome]:
-    """Outcomes without the hunks in copies inside the copy that have findings of their own."""
-    for outcome, case in zip(outcomes, cases, strict=True):
-        piece = case.pair.copy
-        inner = [lines for lines in reported[piece.path] if piece.first < lines.start and lines.stop <= piece.last + 1]
-        hunks = (hunk for hunk in outcome.hunks if not any(piece.body_line + hunk.at in lines for lines in inner))
-        yield outcome._replace(hunks=tuple(hunks)) if inner else outcome
-
-
-def _found(
-    index: Index, comparer: Comparer, cases: Sequence[Case], outcomes: Iterator[Outcome]
-) -> Iterator[tuple[Finding, Case]]:
+def _found(index: Index, comparer: Comparer, cases: Sequence[Case]) -> Iterator[tuple[Finding, Case]]:
+    outcomes = comparer.compare([case.pair for case in cases])
     headers = mended_headers(index, comparer.formatter, [case.pair for case in cases])
     for case, outcome, header in zip(cases, outcomes, headers, strict=True):
         marker = hygiene.line_of(index, case.copy)
         findings = list(drifts(case.copy, case.pair, outcome, marker=marker, header=header))
         if findings and case.causes:
             # What is wrong already stands on its own; the rest is wrong only if the original is.
-            now = comparer.pair(case.pair.copy, case.present, case.copy.clause)
+            now = comparer.pair(case.pair.copy, case.present, case.copy.clause)._replace(judged=case.pair.judged)
             (alone,) = comparer.compare([now])
             own = {found.code for found in drifts(case.copy, now, alone, marker=marker, header=None)}
             findings = [found if found.code in own else _following(found, case.causes) for found in findings]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checks.copies.blocks import before_end, blocks, ignored
+from checks.copies.blocks import before_end, blocks, left_out
 
 BODY = """\
     size = 1
@@ -30,23 +30,29 @@ def test_a_body_is_methods_with_the_comments_above_them_and_what_lies_between() 
 def test_a_block_is_left_out_on_both_sides_by_its_name() -> None:
     copy = ["    x = 0", "    def g(self):", "        return 5  # Ignore copy", "    def f(self):", "        return 1"]
 
-    ours, theirs = ignored(copy, BODY)
+    ours, theirs = left_out(copy, BODY)
 
     assert (sorted(ours), sorted(theirs)) == ([1, 2], [7, 8, 9])
 
 
 def test_a_comment_among_statements_leaves_out_all_up_to_the_next_method() -> None:
-    ours, theirs = ignored(["    # Ignore copy", "    size = 2", "    def f(self): pass"], BODY)
+    ours, theirs = left_out(["    # Ignore copy", "    size = 2", "    def f(self): pass"], BODY)
 
     assert (sorted(ours), sorted(theirs)) == ([0, 1], [0, 1])
 
 
 def test_nothing_is_left_out_without_the_comment() -> None:
-    assert ignored(BODY, BODY) == (frozenset(), frozenset())
+    assert left_out(BODY, BODY) == (frozenset(), frozenset())
+
+
+def test_a_block_can_be_left_out_by_name_alone() -> None:
+    ours, theirs = left_out(["    def g(self): pass"], BODY, ["g"])
+
+    assert (sorted(ours), sorted(theirs)) == ([0], [7, 8, 9])
 
 
 def test_a_method_that_only_the_copy_has_can_be_left_out() -> None:
-    ours, theirs = ignored(["    # Ignore copy", "    def new(self): pass"], BODY)
+    ours, theirs = left_out(["    # Ignore copy", "    def new(self): pass"], BODY)
 
     assert (sorted(ours), sorted(theirs)) == ([0, 1], [])
 
