@@ -25,8 +25,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def clone(tree: Path | None) -> Iterator[Path]:
-    """A clone of the commit checked out in `tree`, in a temporary folder; ends the process where there is none."""
+def clone(tree: Path | None, *, depth: int = 1) -> Iterator[Path]:
+    """A clone of the last `depth` commits of `tree`, in a temporary folder; ends the process where there is none."""
     if tree is None or not (Path(tree) / "utils" / "check_copies.py").is_file():
         raise SystemExit(
             f"{tree or 'no tree'}: name a checkout of diffusers with --tree or {VARIABLE}, made by\n"
@@ -34,7 +34,22 @@ def clone(tree: Path | None) -> Iterator[Path]:
         )
     with TemporaryDirectory(prefix="bench-") as folder:
         target = Path(folder) / "tree"
-        git(Path(folder), "clone", "--quiet", "--no-hardlinks", "--depth=1", Path(tree).resolve().as_uri(), str(target))
+        git(Path(folder), "clone", "--quiet", "--no-hardlinks", f"--depth={depth}", Path(tree).resolve().as_uri(), str(target))
+        yield target
+
+
+@contextmanager
+def unpacked(archive: Path) -> Iterator[Path]:
+    """A repository made of the sources in an unpacked source archive, in a temporary folder."""
+    if not (archive / "src").is_dir():
+        raise SystemExit(f"{archive}: name an unpacked source archive, which has a folder src")
+    with TemporaryDirectory(prefix="bench-") as folder:
+        target = Path(folder) / "tree"
+        shutil.copytree(archive / "src", target / "src")
+        shutil.copy(archive / "setup.py", target)
+        git(target, "init", "--quiet")
+        git(target, "add", "--all")
+        git(target, "commit", "--quiet", "--no-verify", "--message", "As it was published")
         yield target
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 
@@ -52,6 +52,12 @@ _LAYOUTS: Mapping[str, Mapping[str, Any]] = {
 }
 LAYOUTS = tuple(_LAYOUTS)
 _NOT_LIBRARIES = frozenset({"tests", "test", "docs", "doc", "examples", "scripts", "utils", "benchmarks", "tools"})
+
+
+def recognise(packages: Mapping[str, str], text: Callable[[str], str]) -> Profile:
+    """The profile of a tree whose files `text` gives by path, from its packages."""
+    library = next(iter(packages.values()), "")
+    return detect(packages, text(f"{library}/__init__.py"))
 
 
 def detect(packages: Mapping[str, str], main_init: str) -> Profile:

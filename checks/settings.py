@@ -15,7 +15,7 @@ from checks import profiles
 from checks.errors import CheckError
 from checks.profiles import Profile
 from checks.rules import RULES
-from checks.shape import known, typed
+from checks.shape import known, place, typed
 from checks.store import Extractor
 
 if TYPE_CHECKING:
@@ -82,16 +82,6 @@ def parse(table: Mapping[str, Any], paths: tuple[str, ...], text: Callable[[str]
     )
 
 
-def place(source: str, *keys: str) -> str:
-    """What a key is called in a settings file.
-
-    >>> place("pyproject.toml", "rules"), place("mergeready.toml", "rules"), place("mergeready.toml")
-    ('tool.mergeready.rules', 'rules', 'the top level')
-    """
-    start = () if source == "mergeready.toml" else ("tool", "mergeready")
-    return ".".join((*start, *keys)) or "the top level"
-
-
 RULE_NAMES = tuple(name.replace("_", "-") for name in RULES)
 _SHAPES: Mapping[str, object] = {
     "packages": {"": ""},
@@ -113,8 +103,7 @@ def _profile(table: Mapping[str, Any], paths: tuple[str, ...], text: Callable[[s
         known([table["profile"]], profiles.LAYOUTS, source, place(source, "profile"))
         profile = profiles.build(table["profile"], packages)
     else:
-        library = next(iter(packages.values()), "")
-        profile = profiles.detect(packages, text(f"{library}/__init__.py"))
+        profile = profiles.recognise(packages, text)
     layout = table.get("layout", {})
     shapes = {key: value for key, value in profile._asdict().items() if key not in ("name", "packages")}
     known(layout, shapes, source, place(source, "layout"))

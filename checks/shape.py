@@ -39,3 +39,13 @@ def typed(value: Any, like: object, source: str, where: str) -> None:
     if isinstance(like, Mapping) and like:
         for key, item in value.items():
             typed(item, next(iter(like.values())), source, f"{where}.{key}")
+
+
+def place(source: str, *keys: str) -> str:
+    """What a key is called in a settings file.
+
+    >>> place("pyproject.toml", "rules"), place("mergeready.toml", "rules"), place("mergeready.toml")
+    ('tool.mergeready.rules', 'rules', 'the top level')
+    """
+    start = () if source == "mergeready.toml" else ("tool", "mergeready")
+    return ".".join((*start, *keys)) or "the top level"

@@ -15,8 +15,10 @@ from tooling.git.command import Git
 from tooling.pr.objects import GitObjects
 
 RAW = ("-r", "-z", "-M", "--raw", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=none")
+PYTHON = (".py", ".pyi")
 GITLINK = "160000"
-SYMLINK = "120000"
+READ_BY_NAME = ("mergeready.toml", "pyproject.toml", ".gitattributes")
+"""Files whose content at both ends decides how the branch is judged."""
 
 
 class Change(NamedTuple):
@@ -71,6 +73,13 @@ class Branch(NamedTuple):
     changes: tuple[Change, ...]
 
 
+class Ends(NamedTuple):
+    """The two ends of a branch, as full commit ids: its head, and the newest commit of its base that is here."""
+
+    head: str
+    base: str
+
+
 class NoHistory(NamedTuple):
     """Why there is no branch to judge, and what would help."""
 
@@ -78,45 +87,47 @@ class NoHistory(NamedTuple):
     mend: str
 
 
-def read_branch(root: str, head: str, base_tip: str, objects: GitObjects) -> Branch | NoHistory:
-    """The branch from its merge base with `base_tip` to `head`, both full commit ids.
+def read_branch(repository: git.Repository, ends: Ends, objects: GitObjects) -> Branch | NoHistory:
+    """The branch from its merge base with the newest commit of the base to its head.
 
-    NoHistory where the clone is too shallow to tell, or where the two share no history.
+    NoHistory where the clone is too shallow to tell, or where the two share no history. What will be looked at is read
+    ahead into `objects`.
     """
-    rows = _walk(root, head, base_tip)
-    found = git.attempt(root, "merge-base", "--all", base_tip, head)[1].split()
-    if edge := _shallow(root) & {commit for _, commit, _ in rows} or (not found and _shallow(root)):
+    rows = _walk(repository.root, ends)
+    bases = _merge_bases(repository.root, ends, rows)
+    edge = _shallow(repository) & {row.id for row in rows if row.side != "-"}
+    if edge or (not bases and _shallow(repository)):
         return NoHistory(
             f"this clone is shallow ({len(edge)} commits of the branch or its base have parents that are not here)",
-            "deepen it: git fetch --unshallow, or fetch-depth: 0 in actions/checkout",
+            "deepen it: mergeready pr --fetch, git fetch --unshallow, or fetch-depth: 0 in actions/checkout",
         )
-    if not found:
+    if not bases:
         return NoHistory("the branch shares no history with its base", "name another base with --base REF")
-    base = found[0].decode("ascii")
-    ids = [commit for side, commit, _ in rows if side == ">"]
-    touched = _touched(root, ids)
-    objects.read_ahead([*ids, head])
-    tree, messages = _read_commits(objects, [*ids, head])
-    parents = {commit: above for _, commit, above in rows}
-    commits = tuple(Commit(key, parents[key], messages[key], tuple(touched[key])) for key in ids)
+    own = [row for row in rows if row.side == ">"]
+    whole, touched = _touched(repository.root, ends.head, bases[0], own)
+    ids = [*(row.id for row in own), ends.head]
+    objects.read_ahead([*ids, *_worth_reading(ends, whole, touched)])
+    tree, messages = _read_commits(objects, ids)
     return Branch(
-        head=head,
+        head=ends.head,
         tree=tree,
-        base=base,
-        base_tip=base_tip,
-        behind=len(rows) - len(ids),
-        commits=commits,
-        changes=tuple(change for _, change in parse_raw(git.ask(root, "diff-tree", *RAW, base, head))),
+        base=bases[0],
+        base_tip=ends.base,
+        behind=sum(row.side == "<" for row in rows),
+        commits=tuple(
+            Commit(row.id, row.parents, messages[row.id], tuple(changes))
+            for row, changes in zip(own, touched, strict=True)
+        ),
+        changes=tuple(whole),
     )
 
 
-def parse_raw(output: bytes) -> Iterator[tuple[str, Change]]:
-    """The changes in what `git diff-tree -z --raw --no-abbrev` prints, each with the commit printed before it."""
-    commit = ""
-    fields = iter(output.split(b"\0"))
+def parse_raw(output: bytes) -> Iterator[Change | None]:
+    """The changes in what `git diff-tree -z --raw --no-abbrev` prints; None for each commit id that is printed."""
+    fields = iter(output.removesuffix(b"\0").split(b"\0"))
     for row in fields:
         if not row.startswith(b":"):
-            commit = row.decode("ascii")
+            yield None
             continue
         # A merge has a colon, an old mode and an old id for each parent: `::mode mode mode id id id MM`.
         count = len(row) - len(row.lstrip(b":"))
@@ -124,36 +135,64 @@ def parse_raw(output: bytes) -> Iterator[tuple[str, Change]]:
         modes, ids, status = words[: count + 1], words[count + 1 : -1], words[-1]
         old_path = os.fsdecode(next(fields))
         path = os.fsdecode(next(fields)) if count == 1 and status[0] in "RC" else old_path
-        yield commit, Change(path, old_path, status[0], modes[0], modes[-1], _present(ids[0]), _present(ids[-1]))
+        yield Change(path, old_path, status[0], modes[0], modes[-1], _present(ids[0]), _present(ids[-1]))
 
 
-def _walk(root: str, head: str, base_tip: str) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Each commit that only one side has, oldest first: `>` for the branch or `<` for the base, id, parents."""
-    listed = git.ask(
-        root, "rev-list", "--topo-order", "--reverse", "--left-right", "--parents", f"{base_tip}...{head}", "--"
-    )
-    rows = (line.split(" ") for line in listed.decode("ascii").splitlines())
-    return [(first[0], first[1:], tuple(parents)) for first, *parents in rows]
+class _Row(NamedTuple):
+    """A commit of the walk: `>` on the branch, `<` on its base, `-` where both sides meet."""
+
+    side: str
+    id: str
+    parents: tuple[str, ...]
 
 
-def _shallow(root: str) -> set[str]:
+def _walk(root: str, ends: Ends) -> list[_Row]:
+    """Each commit that only one side has, oldest first, and those below them."""
+    options = ("--topo-order", "--reverse", "--left-right", "--boundary", "--parents")
+    listed = git.ask(root, "rev-list", *options, f"{ends.base}...{ends.head}", "--").decode("ascii")
+    rows = (line.split(" ") for line in listed.splitlines())
+    return [_Row(first[0], first[1:], tuple(parents)) for first, *parents in rows]
+
+
+def _merge_bases(root: str, ends: Ends, rows: Sequence[_Row]) -> list[str]:
+    """The best commits that both sides share. Each is below a commit of one side alone, so a single one is the one."""
+    below = [row.id for row in rows if row.side == "-"]
+    if len(below) == 1:
+        return below
+    return git.attempt(root, "merge-base", "--all", ends.base, ends.head)[1].decode("ascii").split()
+
+
+def _shallow(repository: git.Repository) -> set[str]:
     """The commits at which a shallow clone ends."""
-    path = os.fsdecode(git.ask(root, "rev-parse", "--git-path", "shallow")).rstrip("\n")
     try:
-        with open(os.path.join(root, path), encoding="ascii") as file:
+        with open(os.path.join(repository.common_dir, "shallow"), encoding="ascii") as file:
             return set(file.read().split())
     except FileNotFoundError:
         return set()
 
 
-def _touched(root: str, ids: Sequence[str]) -> dict[str, list[Change]]:
-    """What each commit changes; a merge only where it differs from all its parents."""
-    found: dict[str, list[Change]] = {key: [] for key in ids}
-    words = "".join(f"{key}\n" for key in ids).encode("ascii")
-    printed = Git(root).ask("diff-tree", "--stdin", "--root", "-c", *RAW, stdin=words)
-    for commit, change in parse_raw(printed):
-        found[commit].append(change)
-    return found
+def _touched(root: str, head: str, base: str, own: Sequence[_Row]) -> tuple[list[Change], list[list[Change]]]:
+    """What the branch changes as a whole, and what each of its commits does; a merge only where it differs from all.
+
+    The whole is asked for as the head with the merge base for a parent, which git allows: one process for everything.
+    It comes last, because from then on git holds the head for a child of the base.
+    """
+    words = "".join((*(f"{row.id}\n" for row in own), f"{head} {base}\n")).encode("ascii")
+    printed = Git(root).ask("diff-tree", "--stdin", "--always", "--root", "-c", *RAW, stdin=words)
+    found: list[list[Change]] = []
+    for row in parse_raw(printed):
+        if row is None:
+            found.append([])
+        else:
+            found[-1].append(row)
+    return found[-1], found[:-1]
+
+
+def _worth_reading(ends: Ends, whole: Sequence[Change], touched: Sequence[Sequence[Change]]) -> set[str]:
+    """What items and settings look at: all that is there afterwards, Python as it was before, and files by name."""
+    after = {each.id for changes in (whole, *touched) for each in changes if each.is_file}
+    before = {each.old_id for each in whole if each.old_id and each.old_path.endswith(PYTHON)}
+    return after | before | {f"{end}:{name}" for end in ends for name in READ_BY_NAME}
 
 
 def _read_commits(objects: GitObjects, ids: Sequence[str]) -> tuple[str, dict[str, str]]:

@@ -59,7 +59,9 @@ class GitObjects:
         return self._sizes[key]
 
     def read(self, key: str) -> bytes | None:
-        return self._contents[key] if key in self._contents else self._ask(key)
+        if key in self._contents or self._sizes.get(key, 0) is None:
+            return self._contents.get(key)
+        return self._ask(key)
 
     def _ask(self, key: str) -> bytes | None:
         if self._process is None:

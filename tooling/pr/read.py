@@ -6,26 +6,18 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import NamedTuple
 
 from checks import git
 from checks.errors import CheckError
 from checks.trunks import TRUNKS
 from tooling import ledger
 from tooling.git.command import Git
-from tooling.pr.diff import Branch, NoHistory, read_branch
+from tooling.pr.diff import Branch, Ends, NoHistory, read_branch
 from tooling.pr.event import Request, check_branch
 from tooling.pr.objects import GitObjects
 from tooling.pr.pull import PullRequest
 from tooling.pr.settings import read_settings
-from tooling.pr.sources import PYTHON, Sources
-
-
-class Ends(NamedTuple):
-    """The two ends of a branch: full commit ids."""
-
-    head: str
-    base: str
+from tooling.pr.sources import Sources
 
 
 def read_pull(repository: git.Repository, request: Request, objects: GitObjects, *, base: str = "") -> PullRequest:
@@ -34,9 +26,7 @@ def read_pull(repository: git.Repository, request: Request, objects: GitObjects,
     CheckError for a base that is not there. A history that this clone lacks is part of the value, not an error.
     """
     ends = _event_ends(repository.root, request) if request.head else _local_ends(repository.root, base)
-    branch = ends if isinstance(ends, NoHistory) else read_branch(repository.root, ends.head, ends.base, objects)
-    if isinstance(branch, Branch):
-        objects.read_ahead(_contents(branch))
+    branch = ends if isinstance(ends, NoHistory) else read_branch(repository, ends, objects)
     # A stranger's branch is judged by the settings of the base; one's own by its own.
     judged_by = branch.base_tip if isinstance(branch, Branch) and request.event != "local" else "HEAD"
     paths = _Paths(repository.root, branch.head) if isinstance(branch, Branch) else ()
@@ -118,13 +108,6 @@ def _commits(root: str, names: Sequence[str]) -> list[str]:
     asked = "".join(f"{name}^{{commit}}\n" for name in names).encode("utf-8", "surrogateescape")
     rows = [line.split() for line in Git(root).ask("cat-file", "--batch-check", stdin=asked).splitlines()]
     return [row[0].decode("ascii") if len(row) == 3 and row[1] == b"commit" else "" for row in rows]
-
-
-def _contents(branch: Branch) -> set[str]:
-    """The blobs that items will look at."""
-    own = {each.id for commit in branch.commits for each in commit.changes if each.is_file}
-    net = {each.id for each in branch.changes if each.is_file}
-    return own | net | {each.old_id for each in branch.changes if each.old_id and each.old_path.endswith(PYTHON)}
 
 
 def _reader(objects: GitObjects, commit: str) -> Callable[[str], str | None]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from checks import settings as checks_settings
+from checks import profiles
 from checks.errors import CheckError
 from checks.profiles import Profile
-from checks.shape import known, typed
+from checks.shape import known, place, typed
 from tooling.pr.checklist import ITEMS
 from tooling.pr.items import load_item
 
@@ -48,20 +48,31 @@ def parse_settings(
     table: Mapping[str, Any], paths: Callable[[], Iterable[str]], text: Callable[[str], str], *, source: str
 ) -> Settings:
     """Settings from a `[tool.mergeready]` table."""
-    listed = () if table.get("packages") else tuple(paths())
-    profile = checks_settings.parse(table, listed, text, source=source).profile
     own = table.get("pr", {})
-    known(own, (*_SHAPES, *ITEMS), source, "tool.mergeready.pr")
+    if not table:
+        return Settings(profiles.recognise(profiles.find_packages(tuple(paths())), text))
+    profile = _checked(table, paths, text, source)
+    known(own, (*_SHAPES, *ITEMS), source, place(source, "pr"))
     for key, shape in _SHAPES.items():
         if key in own:
-            typed(own[key], shape, source, f"tool.mergeready.pr.{key}")
-    known(own.get("skip", ()), ITEMS, source, "tool.mergeready.pr.skip")
+            typed(own[key], shape, source, place(source, "pr", key))
+    known(own.get("skip", ()), ITEMS, source, place(source, "pr", "skip"))
     severity = own.get("severity", {})
     if severity:  # to know all codes takes importing all items
-        known(severity, (*ITEMS, *codes()), source, "tool.mergeready.pr.severity")
-    known(severity.values(), ("fail", "warn"), source, "tool.mergeready.pr.severity")
+        known(severity, (*ITEMS, *codes()), source, place(source, "pr", "severity"))
+    known(severity.values(), ("fail", "warn"), source, place(source, "pr", "severity"))
     options = dict(_options(own, source))
     return Settings(profile, tuple(own.get("skip", ())), severity, options)
+
+
+def _checked(
+    table: Mapping[str, Any], paths: Callable[[], Iterable[str]], text: Callable[[str], str], source: str
+) -> Profile:
+    """The layout that a table states, once all of the table has its shape."""
+    from checks import settings
+
+    listed = () if table.get("packages") else tuple(paths())
+    return settings.parse(table, listed, text, source=source).profile
 
 
 def codes() -> dict[str, str]:
@@ -74,7 +85,7 @@ _SHAPES: Mapping[str, object] = {"skip": ("",), "severity": {"": ""}}
 
 def _options(own: Mapping[str, Any], source: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name in own.keys() - _SHAPES.keys():
-        where = f"tool.mergeready.pr.{name}"
+        where = place(source, "pr", name)
         typed(own[name], {}, source, where)
         defaults = load_item(name).OPTIONS
         known(own[name], defaults, source, where)

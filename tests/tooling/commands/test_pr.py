@@ -355,7 +355,7 @@ def test_a_misspelt_setting_is_named_with_the_right_one(branch: Branch, capsys: 
 
     assert (status, capsys.readouterr().err) == (
         2,
-        "error: mergeready.toml: tool.mergeready.pr.behind has no 'limits'\nhint: did you mean 'limit'?\n",
+        "error: mergeready.toml: pr.behind has no 'limits'\nhint: did you mean 'limit'?\n",
     )
 
 
