@@ -32,10 +32,10 @@ from tooling.git.read import read_repo
 from tooling.git.rebase import check_idle
 from tooling.git.remotes import find_roles
 from tooling.git.report import Tell, add_options, report
-from tooling.git.squash import Record, merge, read_records
+from tooling.git.squash import Record, count_commits, find_base, merge, read_records
 from tooling.git.squashed import finish_squash, stopped_squash
 from tooling.git.state import Repo
-from tooling.git.sync import Syncing, find_roles_for_sync, plan_realign, plan_sync
+from tooling.git.sync import Syncing, check_forked, plan_realign, plan_sync
 from tooling.git.synced import push_of_sync, sync_outcome
 from tooling.git.syncing import fetch_mains, read_syncing
 from tooling.git.text import count, shown
@@ -64,7 +64,7 @@ def run(options: Namespace, console: Console) -> int:
 def _sync(options: Namespace, tell: Tell) -> Outcome:
     repo = read_repo()
     with only_one(repo, "sync") as lock:
-        git, roles = Git(repo.root, lock=lock), find_roles_for_sync(find_roles(repo))
+        git, roles = Git(repo.root, lock=lock), check_forked(find_roles(repo))
         check_unfinished(repo)
         worktree.sweep(repo, git)
         check_idle(repo)
@@ -98,9 +98,11 @@ def _via_pr(
         return Outcome("sync", "nothing to do", Exit.DONE, "the fork has all of upstream already")
     today = time.strftime("%Y-%m-%d", time.gmtime())
     asked = Asked(options.message, strip=options.strip, push=options.push)
+    base = find_base(repo, git, syncing, records)
+    syncing = syncing._replace(missing=count_commits(git, base, syncing.new))
     draft = write_draft(repo, syncing, asked, style_of(git), now=journal.stamp(), today=today)
     tell("merging upstream")
-    merged = merge(repo, git, syncing, records, draft.id)
+    merged = merge(repo, git, syncing, base, draft.id)
     if merged.conflicts:
         return stopped_squash(repo, git, draft, merged, dry_run=options.dry_run)
     return finish_squash(repo, git, draft, merged.tree, tell, dry_run=options.dry_run)

@@ -125,7 +125,7 @@ def _instead(url: str, settings: dict[str, tuple[str, ...]]) -> str:
     for key, prefixes in settings.items():
         if key.startswith("url.") and key.endswith(".insteadof"):
             fitting = [prefix for prefix in prefixes if url.startswith(prefix)]
-            best = max(best, *((prefix, key[len("url.") : -len(".insteadof")]) for prefix in fitting), key=_length)
+            best = max([best, *((prefix, key[len("url.") : -len(".insteadof")]) for prefix in fitting)], key=_length)
     return best[1] + url[len(best[0]) :]
 
 

@@ -51,7 +51,7 @@ def _print(outcome: Outcome, console: Console) -> None:
     say(prefix + outcome.summary, _COLOURS.get(outcome.exit, "red"))
     for line in outcome.lines:
         say(f"  {line}")
-    for conflict in outcome.conflicts:
+    for conflict in outcome.conflicts if outcome.status == "stopped" else ():
         say(f"  {shown(conflict.path)}: {conflict.kind}{' (resolved as before)' if conflict.remembered else ''}")
     for commit in outcome.dropped:
         say(f"  dropped, it is upstream already: {shown(commit.subject)}")

@@ -65,15 +65,28 @@ def landed(repo: Repo, git: Git, record: Record, tip: str) -> bool:
     return merged.status == 0 and text(merged.out) == git.line("rev-parse", f"{tip}^{{tree}}")
 
 
-def merge(repo: Repo, git: Git, syncing: Syncing, records: tuple[Record, ...], name: str) -> Merged:
-    """The fork's main branch with all of upstream in it; `name` is for the worktree where it is resolved by hand."""
-    old, new = (git.line("rev-parse", f"{commit}^{{tree}}") for commit in (syncing.old, syncing.new))
+def find_base(repo: Repo, git: Git, syncing: Syncing, records: tuple[Record, ...]) -> str:
+    """The newest commit of upstream whose contents the fork is known to have taken in."""
     if is_ancestor(git, syncing.old, syncing.new):
-        return Merged(new)
-    base = _base(repo, git, syncing, records)
-    if not base:
+        return syncing.old
+    found = [git.line("merge-base", syncing.old, syncing.new)]
+    found += [record.upstream for record in records if landed(repo, git, record, syncing.old)][:1]
+    found.append(_equal_contents(git, syncing))
+    counted = [(count_commits(git, oid, syncing.new), oid) for oid in found if oid]
+    if not counted:
         raise RefusedError("unrelated", "the fork and upstream have no common history")
-    if git.line("rev-parse", f"{base}^{{tree}}") == old:
+    return min(counted)[1]
+
+
+def count_commits(git: Git, old: str, new: str) -> int:
+    """How many commits the new one holds and the old one does not."""
+    return int(git.ask("rev-list", "--count", f"{old}..{new}"))
+
+
+def merge(repo: Repo, git: Git, syncing: Syncing, base: str, name: str) -> Merged:
+    """The fork's main branch with all of upstream in it; `name` is for the worktree where it is resolved by hand."""
+    old, new, start = (git.line("rev-parse", f"{oid}^{{tree}}") for oid in (syncing.old, syncing.new, base))
+    if start == old:
         return Merged(new)
     return _merge_elsewhere(repo, git, syncing, base, tree=old, name=name)
 
@@ -104,15 +117,6 @@ def resolved_tree(repo: Repo, git: Git, path: str) -> Merged:
         raise RefusedError("worktree-gone", f"the worktree {shown(path)} is gone")
     conflicts = read_conflicts(repo, there)
     return Merged(worktree=path, conflicts=conflicts) if conflicts else Merged(text(there.ask("write-tree")))
-
-
-def _base(repo: Repo, git: Git, syncing: Syncing, records: tuple[Record, ...]) -> str:
-    """The newest commit of upstream whose contents the fork is known to have taken in."""
-    found = [git.line("merge-base", syncing.old, syncing.new)]
-    found += [record.upstream for record in records if landed(repo, git, record, syncing.old)][:1]
-    found.append(_equal_contents(git, syncing))
-    counted = [(int(git.ask("rev-list", "--count", f"{oid}..{syncing.new}")), oid) for oid in found if oid]
-    return min(counted)[1] if counted else ""
 
 
 def _equal_contents(git: Git, syncing: Syncing) -> str:

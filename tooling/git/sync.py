@@ -38,7 +38,7 @@ class Syncing(NamedTuple):
     in_the_way: tuple[str, ...] = ()
 
 
-def find_roles_for_sync(roles: Roles) -> Roles:
+def check_forked(roles: Roles) -> Roles:
     """The same roles; RefusedError where there is no fork to bring up to date."""
     if not roles.forked:
         raise RefusedError(

@@ -8,7 +8,7 @@ from tooling.git.fetch import ask_remote, fetch
 from tooling.git.plan import RefusedError
 from tooling.git.remotes import Roles
 from tooling.git.replay import LOG, differences, in_the_way
-from tooling.git.squash import Record
+from tooling.git.squash import Record, count_commits
 from tooling.git.state import HEADS, Remote, Repo, tracking_ref
 from tooling.git.sync import Syncing
 from tooling.git.text import shown
@@ -47,7 +47,7 @@ def read_syncing(
         new=new,
         old=old,
         related=related,
-        missing=int(git.ask("rev-list", "--count", f"{old}..{new}")),
+        missing=count_commits(git, old, new),
         own=own,
         synced=len(only_fork) - len(own),
         same_tree=len(trees) == 1,
