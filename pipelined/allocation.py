@@ -22,11 +22,15 @@ Parts = Mapping[str, nn.Module]
 
 @dataclass(frozen=True)
 class Assignment:
-    """A module that begins a block, and the IPU of that block. `layer` counts the layers that are spread, from 0."""
+    """A module that begins a block, and the IPU of that block.
+
+    `layer` counts the layers that are spread, from 0. `follows` is the layer that a part goes with wherever it goes.
+    """
 
     module: str
     ipu: int
     layer: int | None = None
+    follows: int | None = None
 
 
 def allocate(model: nn.Module, placement: Placement, config: IPUConfig) -> tuple[Assignment, ...]:
@@ -45,7 +49,7 @@ def allocate(model: nn.Module, placement: Placement, config: IPUConfig) -> tuple
         *(Assignment(name, 0) for name in _expanded(placement.back, parts)),
         *_heads(placement, parts, last),
     ]
-    found += _beside(placement.beside, parts, {one.module: one.ipu for one in found})
+    found += _beside(placement.beside, parts, {one.module: one for one in found})
     _refuse_overlap(found, parts)
     return tuple(found)
 
@@ -79,9 +83,12 @@ def _spread(placement: Placement, parts: Parts, layer_ipu: Mapping[str, int]) ->
         group = list(_expanded((entry,), parts))
         if not group:
             continue
-        yield from (Assignment(name, layer_ipu[group[0]]) for name in _expanded(placement.start.get(entry, ()), parts))
-        yield from (Assignment(name, layer_ipu[name], order[name]) for name in group)
-        yield from (Assignment(name, layer_ipu[group[-1]]) for name in _expanded(placement.end.get(entry, ()), parts))
+        top, bottom = group[0], group[-1]
+        for name in _expanded(placement.start.get(entry, ()), parts):
+            yield Assignment(name, layer_ipu[top], follows=order[top])
+        yield from (Assignment(name, layer_ipu[name], layer=order[name]) for name in group)
+        for name in _expanded(placement.end.get(entry, ()), parts):
+            yield Assignment(name, layer_ipu[bottom], follows=order[bottom])
 
 
 def _in_quarters(quarters: Mapping[str, int], parts: Parts, ipus: int) -> Iterator[Assignment]:
@@ -97,12 +104,13 @@ def _heads(placement: Placement, parts: Parts, last: int) -> Iterator[Assignment
         yield Assignment(name, 0 if tied else last)
 
 
-def _beside(beside: Mapping[str, str], parts: Parts, placed: Mapping[str, int]) -> Iterator[Assignment]:
+def _beside(beside: Mapping[str, str], parts: Parts, placed: Mapping[str, Assignment]) -> Iterator[Assignment]:
     for entry, neighbour in beside.items():
         for name in _expanded((entry,), parts):
             if neighbour not in placed:
                 raise PlacementError(f"{name} is to go beside {neighbour}, which this placement puts nowhere")
-            yield Assignment(name, placed[neighbour])
+            other = placed[neighbour]
+            yield Assignment(name, other.ipu, follows=other.follows if other.layer is None else other.layer)
 
 
 def _expanded(entries: Iterable[str], parts: Parts) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from pipelined.errors import PlacementError
 from pipelined.sizes import Sizes
 
 Batch = dict[str, torch.Tensor]
@@ -27,7 +28,11 @@ def sample_batches(model: Any, *, batch: int = 2, length: int = 12) -> Iterator[
     needed = [name for name in _needed(model, signature) if name in MAKERS]
     extra = [name for name in EXTRAS if name in signature and name not in needed]
     choices = 2 if "MultipleChoice" in type(model).__name__ else 0
-    for names, variant in product((needed, [*needed, *extra]), range(4)):
+    attempts = [needed, [*needed, *extra]]
+    if sizes.device.type == "meta":
+        # Most models ask of a mask whether it masks anything, which an empty tensor cannot say.
+        attempts = [[name for name in names if name != "attention_mask"] for names in attempts] + attempts
+    for names, variant in product(attempts, range(4)):
         if variant and all(variant >= len(MAKERS[name]) for name in names):
             continue
         made = {name: MAKERS[name][min(variant, len(MAKERS[name]) - 1)](sizes) for name in names}
@@ -35,7 +40,7 @@ def sample_batches(model: Any, *, batch: int = 2, length: int = 12) -> Iterator[
 
 
 def sample_inputs(model: nn.Module, *, padded: bool = False) -> Batch:
-    """The first of the sample batches that the model's forward accepts; ValueError where it refuses them all.
+    """The first of the sample batches that the model's forward accepts; PlacementError where it refuses them all.
 
     With `padded` the last quarter of the first row is masked out, where the model takes a mask.
     """
@@ -50,7 +55,10 @@ def sample_inputs(model: nn.Module, *, padded: bool = False) -> Batch:
             refusal = refusal or error
         else:
             return inputs
-    raise ValueError(f"{type(model).__name__} accepts none of the sample batches: {refusal}") from refusal
+    raise PlacementError(
+        f"the forward of {type(model).__name__} could not be run on a sample batch: {refusal}",
+        hint="give the inputs that it takes",
+    ) from refusal
 
 
 def _needed(model: Any, signature: Mapping[str, inspect.Parameter]) -> list[str]:

@@ -16,5 +16,6 @@ COMMANDS = {
     "undo": "take back the last command",
     "refs-check": "find references to issues, people and commits in a message",
     "pr": "judge a pull request by its checklist, from evidence",
+    "plan": "show how a model would be spread over IPUs, what each carries and what crosses",
     "tests": "run tests, and record how it went for exactly this tree",
 }
