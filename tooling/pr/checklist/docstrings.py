@@ -11,6 +11,8 @@ that the docstring of their class speaks for.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tooling.pr.ancestors import inherits_docstring
 from tooling.pr.model import Decision, Evidence, Verdict
 from tooling.pr.pull import PullRequest
@@ -37,17 +39,20 @@ _EXEMPT = frozenset({"overload", "override", "setter", "deleter", "getter"})
 
 def judge(pull: PullRequest) -> Decision:
     """Fail what is new without a docstring, warn of what was edited without one."""
-    seen, bare, unreadable = 0, [], []
+    seen, bare, missing, touched = 0, [], [], []
     for change in library_changes(pull.changed, pull.sources, pull.settings.profile.packages):
+        if not change.path.endswith(".py"):
+            continue
         text = pull.sources.text(change.id)
-        if text is None or not change.path.endswith(".py"):
-            unreadable += [Evidence("not in this clone", change.path)] if text is None else []
+        if text is None:
+            missing.append(Evidence("not in this clone", change.path))
             continue
         edited = [each for each in pull.sources.edited(pull.changed, change) if _wants_docstring(each.symbol, pull)]
         seen += len(edited)
         bare += [each for each in edited if not _is_documented(each, pull)]
-        unreadable += _syntax_error(text, change.path) if edited else []
-    return _decide(seen, bare, unreadable)
+        touched += [(change.path, text)] if edited else []
+    # Parsing is slow, and needed only to be sure that what looks right can be read at all.
+    return _decide(seen, bare, missing if bare else [*missing, *_syntax_errors(touched)])
 
 
 def _decide(seen: int, bare: list[Edited], unreadable: list[Evidence]) -> Decision:
@@ -97,8 +102,11 @@ def _is_stub(symbol: Symbol) -> bool:
     return not symbol.is_class and symbol.text.rstrip().endswith("...")
 
 
-def _syntax_error(text: str, path: str) -> list[Evidence]:
+def _syntax_errors(files: list[tuple[str, str]]) -> Iterator[Evidence]:
+    """Where files, as paths and texts, do not parse."""
     from checks.facts.syntax import Unparsable, parse
 
-    found = parse(text)
-    return [Evidence(found.why, path, found.line)] if isinstance(found, Unparsable) else []
+    for path, text in files:
+        found = parse(text)
+        if isinstance(found, Unparsable):
+            yield Evidence(found.why, path, found.line)
