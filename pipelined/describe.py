@@ -25,7 +25,7 @@ def overview_table(view: Overview) -> str:
     """The parts with their cost, the sum of each IPU, and what crosses each boundary."""
     total = sum(part.flops for part in view.parts)
     head = ("IPU", "part", "parameters", "bytes", "compute")
-    grouped = runs(view.parts, lambda part: part.module, lambda part: part.ipu)
+    grouped = runs(view.parts, lambda part: part.module, lambda part: part.stage)
     parts = [_row(span([part.module for part in group]), group, total) for group in grouped]
     sums = [_row("all, each parameter once", [share], total) for share in view.shares]
     lines = [*_columns([head, *parts]), "", *_columns([head, *sums]), ""]

@@ -1,4 +1,4 @@
-"""An overview as a picture: a lane an IPU, a box a run of parts as wide as its share of the compute, arrows between."""
+"""An overview as a picture: a lane an IPU, a box a run of parts as wide as its share of the compute."""
 
 from __future__ import annotations
 
@@ -34,12 +34,11 @@ def _lanes(lanes: int) -> Iterator[str]:
 
 
 def _boxes(view: Overview) -> Iterator[str]:
-    """The boxes from left to right, and an arrow with its bytes wherever the next box is on another IPU."""
+    """The boxes from left to right, and a line with its bytes wherever a stage ends."""
     total = sum(part.flops for part in view.parts) or 1.0
-    grouped = runs(view.parts, lambda part: part.module, lambda part: part.ipu)
+    grouped = runs(view.parts, lambda part: part.module, lambda part: part.stage)
     room = WIDTH - MARGIN - LEAST * len(grouped)
-    payloads = iter(view.payload_bytes)
-    x, before = float(MARGIN), -1
+    x, before = float(MARGIN), grouped[0][0]
     for group in grouped:
         share = sum(part.flops for part in group) / total
         width, y = LEAST + room * share, MARGIN + group[0].ipu * LANE + 18
@@ -52,8 +51,8 @@ def _boxes(view: Overview) -> Iterator[str]:
         )
         if width > 7 * len(name):
             yield f'<text x="{x + 5:.1f}" y="{y + 21}">{name}</text>'
-        if before not in (-1, group[0].ipu):
-            top = MARGIN + before * LANE + 35
+        if group[0].stage != before.stage:
+            top = MARGIN + before.ipu * LANE + 35
             yield f'<path d="M{x:.1f} {top} V{y}"/>'
-            yield f'<text x="{x + 4:.1f}" y="{(top + y) / 2:.0f}">{binary(next(payloads, 0))}</text>'
-        x, before = x + width, group[0].ipu
+            yield f'<text x="{x + 4:.1f}" y="{(top + y) / 2:.0f}">{binary(view.payload_bytes[before.stage])}</text>'
+        x, before = x + width, group[0]

@@ -18,10 +18,11 @@ from pipelined.sample import sample_batches
 
 @dataclass(frozen=True)
 class Part:
-    """A block: the parameters in it, their bytes, and the operations of one forward pass of the batch."""
+    """A block with its first stage, its parameters and their bytes, and the operations of one forward pass."""
 
     module: str
     ipu: int
+    stage: int
     parameters: int
     bytes: int
     flops: float
@@ -39,7 +40,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Overview:
-    """The parts in the order of their calls; `payload_bytes[s]` is what stage s hands on in one forward pass."""
+    """The parts by stage, in the order of their calls; `payload_bytes[s]` is what stage s hands on in one pass."""
 
     model: str
     parts: tuple[Part, ...]
@@ -59,10 +60,14 @@ def overview(model: Any, config: IPUConfig, inputs: Mapping[str, Any] | None = N
     inputs, flow = run_empty(pipelined, inputs)
     plan = Plan.of(flow, config._ipus_per_replica)
     ipu_of = {mark.module: mark.ipu_id or 0 for mark in blocks(pipelined)}
-    parts = tuple(
-        Part(name, ipu_of[name], _count(pipelined.get_submodule(name)), load.memory, load.compute)
+    stages: dict[str, int] = {}
+    for call, stage in zip(flow.calls, plan.stage_of_call, strict=True):
+        stages.setdefault(call.module, stage)
+    found = (
+        Part(name, ipu_of[name], stages[name], _count(pipelined.get_submodule(name)), load.memory, load.compute)
         for name, load in estimated_loads(pipelined, flow).items()
     )
+    parts = tuple(sorted(found, key=lambda part: part.stage))
     placed = {parameter for part in parts for parameter in pipelined.get_submodule(part.module).parameters()}
     return Overview(
         type(model).__name__,

@@ -20,10 +20,13 @@ Maker = Callable[[Sizes], torch.Tensor]
 def sample_batches(model: Any, *, batch: int = 2, length: int = 12) -> Iterator[Batch]:
     """Keyword arguments for the model's forward, the likeliest first, on the device of its parameters.
 
-    `batch` is in samples, `length` in tokens. A forward may refuse some of them, and all of them where it takes
-    something that cannot be made up.
+    `batch` is in samples, `length` in tokens, fewer where the model has fewer positions. A forward may refuse some of
+    them, and all of them where it takes something that cannot be made up.
     """
     sizes = Sizes(model.config, batch, length, next(model.parameters()).device)
+    # Some models count positions from behind that of the padding.
+    positions = sizes.get("max_position_embeddings", "n_positions", "max_target_positions", default=length + 4)
+    sizes.length = min(length, positions - 4)
     signature = inspect.signature(model.forward).parameters
     needed = [name for name in _needed(model, signature) if name in MAKERS]
     extra = [name for name in EXTRAS if name in signature and name not in needed]

@@ -80,11 +80,14 @@ def _config(options: argparse.Namespace) -> IPUConfig:
     from pipelined.config import IPUConfig
 
     layers = options.layers or [-1]
-    return IPUConfig(layers_per_ipu=layers, ipus_per_replica=options.ipus or len(layers))
+    return IPUConfig(layers_per_ipu=layers, ipus_per_replica=len(layers) if options.ipus is None else options.ipus)
 
 
 def _counts(text: str) -> list[int]:
-    return [int(word) for word in text.split(",")]
+    try:
+        return [int(word) for word in text.split(",")]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of whole numbers such as 3,3,-1") from error
 
 
 def _write(path: Path, text: str) -> None:

@@ -3,7 +3,7 @@
 It is found first on the path of the processes that `test_poptorch.py` starts, and nowhere else.
 """
 
-# ruff: noqa: FBT001, N802 - poptorch's own signatures
+# ruff: noqa: N802 - poptorch's own names
 
 from __future__ import annotations
 
