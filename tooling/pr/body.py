@@ -89,7 +89,9 @@ def _answered(line: str, box: Box, decision: Decision) -> str:
 
 def _with_summary(text: str, said: str) -> str:
     """The text with the summary below its first heading and the comments that follow, or at its top."""
-    heading = re.search(r"\A(?:\s|<!--.*?-->)*#+ [^\n]*\n(?:\s*<!--.*?-->[ \t]*\n)?", text, re.DOTALL)
+    heading = re.search(
+        r"\A(?:\s|<!--(?:(?!-->).)*-->)*#+ [^\n]*\n(?:\s*<!--(?:(?!-->).)*-->[ \t]*\n)?", text, re.DOTALL
+    )
     place = heading.end() if heading else 0
     gap = "\n" if heading else ""
     return f"{text[:place]}{gap}{said}\n\n{text[place:].lstrip(chr(10))}"

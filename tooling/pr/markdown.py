@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
+LONGEST = 100_000
+"""Characters of a description that are read; GitHub takes 65,536."""
+
 _BOX = re.compile(r"\[([ xX])\]\s+(.*)", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
@@ -45,7 +48,7 @@ def _blocks(body: str) -> Iterator[tuple[Token, bool]]:
     from markdown_it import MarkdownIt
 
     depth = 0
-    for token in MarkdownIt("commonmark").parse(body.replace("\0", "\ufffd")):
+    for token in MarkdownIt("commonmark").parse(body[:LONGEST]):
         depth += {"blockquote_open": 1, "blockquote_close": -1}.get(token.type, 0)
         if token.type == "inline":
             yield token, depth > 0

@@ -33,7 +33,7 @@ _REFERENCE = (
 _CLOSES = re.compile(
     rf"(?<![\w/#@.-])(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+{_REFERENCE}", re.IGNORECASE | re.ASCII
 )
-_ANY = re.compile(rf"(?<![\w/&]){_REFERENCE}", re.IGNORECASE | re.ASCII)
+_ANY = re.compile(rf"(?<![\w/&.-]){_REFERENCE}", re.IGNORECASE | re.ASCII)
 _NEGATED = re.compile(r"(?:\bnot|n['\u2019]t|\bnever|\bwithout|\bcannot|\bneither)\W+(?:\w+\W+){0,1}$", re.IGNORECASE)
 _BRANCH = re.compile(r"(?:^|[/_-])(?:fix|issue|bug|gh)[/_-]?#?([1-9][0-9]*)(?:$|[/_-])", re.IGNORECASE | re.ASCII)
 
@@ -72,7 +72,7 @@ def references(body: str) -> References:
     from tooling.pr.markdown import prose
 
     text = prose(body)
-    closed = [hit["ref"] for hit in _CLOSES.finditer(text) if not _NEGATED.search(text, 0, hit.start())]
+    closed = [hit["ref"] for hit in _CLOSES.finditer(text) if not _is_negated(text, hit.start())]
     named = [hit["ref"] for hit in _ANY.finditer(text) if hit["ref"] not in closed]
     return References(tuple(dict.fromkeys(closed)), tuple(dict.fromkeys(named)))
 
@@ -88,6 +88,11 @@ def signs(pull: PullRequest) -> tuple[Evidence, ...]:
     )
     labels = pull.option("linked-issue", "labels")
     return (*found, *(Evidence(f"label {label}") for label in pull.request.labels if label in labels))
+
+
+def _is_negated(text: str, position: int) -> bool:
+    """Whether the words just before a keyword deny it: 'does not fix', 'won't ever close'."""
+    return _NEGATED.search(text[max(0, position - 40) : position]) is not None
 
 
 def _without(pull: PullRequest, found: References) -> Decision:

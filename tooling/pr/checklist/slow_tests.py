@@ -1,8 +1,10 @@
-"""The slow tests that the branch adds or edits were run: the ordinary run leaves them out, so it says nothing of them.
+"""The slow tests that the branch touches were run: the ordinary run leaves them out, so it says nothing of them.
 
-A test is slow by its own decorator, by that of its class, or by `pytestmark`. A run counts that was recorded on this
-very tree with RUN_SLOW set and names the test; a skipped test (no accelerator) was not run. On GitHub a green check
-counts whose name matches `checks`.
+A test is slow by its own decorator, by that of its class, or by `pytestmark`. Who edits a model touches the slow tests
+of its folder: `tests/models/<name>` for `models/<name>/modeling_*.py`, and so for pipelines.
+
+A run counts that was recorded on this very tree with RUN_SLOW set and names the test; a skipped test (no accelerator)
+was not run. On GitHub a green check counts whose name matches `checks`.
 
 In `[tool.mergeready.pr.slow-tests]`, `marks` are the names of the decorators, `variables` those that turn slow tests
 on, and `checks` globs of the names of checks that run them.
@@ -34,6 +36,7 @@ OPTIONS: dict[str, object] = {
 }
 READS = "change"
 
+_MODEL = re.compile(r".*/(models|pipelines)/(\w+)/(?:modeling|modular|pipeline)_\w+\.py")
 _TRUE = frozenset({"1", "y", "yes", "t", "true", "on"})
 
 
@@ -73,12 +76,15 @@ def _from_ledger(pull: PullRequest, touched: list[tuple[str, Evidence]]) -> Deci
 
 
 def _slow(pull: PullRequest) -> Iterator[tuple[str, Evidence]]:
-    """Each slow test that the branch adds or edits: its name as the ledger writes it, and where it stands."""
+    """Each slow test that the branch touches: its name as the ledger writes it, or how names begin; where it is."""
     marks = frozenset(pull.option("slow-tests", "marks"))
+    if not marks:
+        return
     marked = re.compile(rf"(?:@[ \t]*(?:\w+\.)*|\bmark\.)(?:{'|'.join(map(re.escape, marks))})\b")
+    yield from _of_models(pull, marked)
     for change in python_changes(pull.changed):
         text = pull.sources.text(change.id) or "" if is_test(change.path) else ""
-        if not marks or not marked.search(text):
+        if not marked.search(text):
             continue
         all_slow = _module_is_slow(text, marks)
         for edited in pull.sources.edited(pull.changed, change):
@@ -86,6 +92,18 @@ def _slow(pull: PullRequest) -> Iterator[tuple[str, Evidence]]:
             if symbol.short.startswith("test") and not symbol.is_class and (all_slow or _is_slow(symbol, marks)):
                 module = change.path.removesuffix(".py").replace("/", ".")
                 yield f"{module}.{symbol.name}", Evidence(symbol.name, change.path, symbol.line)
+
+
+def _of_models(pull: PullRequest, marked: re.Pattern[str]) -> Iterator[tuple[str, Evidence]]:
+    """The folders of slow tests that belong to models which the branch edits."""
+    edited = {}
+    for change in python_changes(pull.changed):
+        if hit := _MODEL.fullmatch(change.path):
+            edited[f"tests/{hit[1]}/{hit[2]}/"] = change.path
+    for folder, path in edited.items():
+        tests = [each for each in pull.paths if each.startswith(folder) and each.endswith(".py")]
+        if any(marked.search(pull.sources.text(f"{pull.changed.head}:{each}") or "") for each in tests):
+            yield folder.replace("/", "."), Evidence(f"slow tests of a model that was edited: {path}", folder)
 
 
 def _is_slow(symbol: Symbol, marks: frozenset[str]) -> bool:
@@ -102,5 +120,10 @@ def _module_is_slow(text: str, marks: frozenset[str]) -> bool:
 
 
 def _names(test: str, known: set[str]) -> bool:
-    """Whether a test is among names that may start at another folder than the root of the repository."""
+    """Whether a test is among names that may start at another folder than the root of the repository.
+
+    One that ends in a dot is the start of names, and any of them will do.
+    """
+    if test.endswith("."):
+        return any(f".{test}" in f".{name}" or name.startswith(test.partition(".")[2]) for name in known)
     return any(name == test or test.endswith(f".{name}") or name.endswith(f".{test}") for name in known)

@@ -170,3 +170,28 @@ def test_a_branch_that_touches_no_slow_test_is_skipped(branch: Branch) -> None:
     branch.commit("Add", {"tests/test_a.py": "def test_slow_start():\n    pass\n"})
 
     assert branch.decide("slow-tests").code == "slow-tests/none"
+
+
+def test_who_edits_a_model_touches_the_slow_tests_of_its_folder(tmp_path: Path) -> None:
+    model = 'class Bert:\n    """A model."""\n'
+    branch = Branch(
+        tmp_path / "lib",
+        {
+            "src/lib/__init__.py": "",
+            "src/lib/models/bert/modeling_bert.py": model,
+            "src/lib/models/gpt/modeling_gpt.py": model,
+            "tests/models/bert/test_modeling_bert.py": SLOW,
+            "tests/models/gpt/test_modeling_gpt.py": "def test_gpt():\n    pass\n",
+        },
+    )
+    branch.commit(
+        "Edit both", {f"src/lib/models/{name}/modeling_{name}.py": f"{model}    size = 1\n" for name in ("bert", "gpt")}
+    )
+    assert brief(branch.decide("slow-tests")) == (
+        "manual",
+        "slow-tests/not-run",
+        ("tests/models/bert/:0 slow tests of a model that was edited: src/lib/models/bert/modeling_bert.py",),
+    )
+
+    record(branch, environment={"RUN_SLOW": "1"}, ran=("tests.models.bert.test_modeling_bert.TestBig.test_all",))
+    assert branch.decide("slow-tests").code == "slow-tests/run"
