@@ -60,7 +60,7 @@ class Cache:
                 for name, value in verdicts.items():
                     row = (name, self._sum(name, "", value), value)
                     base.execute("INSERT INTO verdicts (name, crc, value) VALUES (?, ?, ?)", row)
-                    base.execute(_PRUNE_SAME_NAME, (name, _SAME_NAME))
+                    base.execute(_PRUNE_SAME_NAME, {"name": name, "kept": _SAME_NAME})
                 base.execute("DELETE FROM verdicts WHERE id <= (SELECT MAX(id) FROM verdicts) - ?", (_VERDICTS,))
         except (sqlite3.Error, OSError, UnicodeError) as error:
             self._give_up(error)
@@ -97,8 +97,8 @@ class Cache:
 
 
 _PRUNE_SAME_NAME = """
-DELETE FROM verdicts WHERE name = ?1 AND id NOT IN
-(SELECT id FROM verdicts WHERE name = ?1 ORDER BY id DESC LIMIT ?2)
+DELETE FROM verdicts WHERE name = :name AND id NOT IN
+(SELECT id FROM verdicts WHERE name = :name ORDER BY id DESC LIMIT :kept)
 """
 # What another process, a lack of rights or a full disk brings about; any other error means that the file is broken.
 _PASSING = frozenset(

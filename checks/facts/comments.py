@@ -48,7 +48,7 @@ def _python_places(text: str) -> Iterator[Place]:
 
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-    except (tokenize.TokenError, SyntaxError):  # a file that is broken
+    except (tokenize.TokenError, SyntaxError, UnicodeError):  # a file that is broken
         yield from _hash_places(text)
         return
     for token in tokens:

@@ -9,19 +9,21 @@ from checks.model import Example
 from checks.settings import RULE_NAMES
 from tests.checks.trees import judge, mend, says, subjects, tree_of
 
-CASES = [
-    pytest.param(name, example, id=f"{name}: {example.title}")
-    for name in RULE_NAMES
-    for example in load_rule(name).EXAMPLES
-]
+CASES = [(name, example) for name in RULE_NAMES for example in load_rule(name).EXAMPLES]
+FIXABLE = [(name, example) for name, example in CASES if example.mended is not None]
 
 
-@pytest.mark.parametrize(("name", "example"), CASES)
+def title(value: object) -> str:
+    """How a case is called in the report."""
+    return value.title if isinstance(value, Example) else str(value)
+
+
+@pytest.mark.parametrize(("name", "example"), CASES, ids=title)
 def test_a_rule_says_exactly_what_its_example_states(name: str, example: Example) -> None:
     assert says(judge(name, tree_of(example.tree), example.settings)) == example.says
 
 
-@pytest.mark.parametrize(("name", "example"), [case for case in CASES if case.values[1].mended is not None])
+@pytest.mark.parametrize(("name", "example"), FIXABLE, ids=title)
 def test_the_fix_gives_exactly_the_mended_tree_and_then_nothing_more_to_fix(name: str, example: Example) -> None:
     fixed, texts = mend(name, example)
 

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     mend = parser.add_argument_group("mending")
     mend.add_argument("--fix", action="store_true", help="write the fixes; nothing is written if any cannot be")
-    mend.add_argument("--diff", action="store_true", help="show the fixes as a diff and write nothing")
+    mend.add_argument("--diff", action="store_true", help="show the fixes as a diff and write nothing, also with --fix")
     change = parser.add_argument_group("what changed")
     change.add_argument("--changed", action="store_true", help="report only what the change since the base caused")
     change.add_argument("--base", metavar="REF", default="", help="the branch to compare with (default: the trunk)")
@@ -85,14 +85,14 @@ def _judged(checkout: Checkout, judge: Judge, options: argparse.Namespace, conso
 
         # Beside a report that a program reads, the diff goes where people look.
         say = console.print if options.format == "human" else console.note
-        return fix_checkout(checkout, view, console, write=options.fix, show=say if options.diff else None)
+        return fix_checkout(
+            checkout, view, console, write=options.fix and not options.diff, show=say if options.diff else None
+        )
     with console.progress("checking") as started:
         return view(checkout.tree(), started)
 
 
 def _refuse_contradictions(options: argparse.Namespace) -> None:
-    if options.fix and options.diff:
-        raise UserError("--fix writes and --diff does not", hint="choose one of them")
     if options.merge_base_check and (options.fix or options.diff or options.changed):
         raise UserError("--merge-base-check judges a tree that is not on disk, so it cannot be combined")
     if options.base and not (options.changed or options.merge_base_check):

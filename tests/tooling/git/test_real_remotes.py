@@ -21,7 +21,7 @@ def point_at(bench: Bench, address: str) -> None:
 
 
 def _has(program: str) -> bool:
-    place = subprocess.run(["git", "--exec-path"], capture_output=True, text=True, check=True).stdout.strip()
+    place = subprocess.run(["git", "--exec-path"], capture_output=True, encoding="utf-8", check=True).stdout.strip()
     return bool(shutil.which(program, path=place))
 
 
