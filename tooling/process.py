@@ -14,7 +14,7 @@ from tooling.errors import Exit, UserError
 
 
 class Done(NamedTuple):
-    """How a process ended: exit status (minus the signal's number where one ended it) and what it wrote."""
+    """How a process ended: its exit status and what it wrote."""
 
     status: int
     out: bytes
@@ -31,6 +31,7 @@ class Started:
     def __init__(
         self, argv: Sequence[str], *, env: Mapping[str, str], stdin: bytes = b"", hold: Sequence[int] = ()
     ) -> None:
+        self._name = argv[0]
         self._stdin = stdin
         try:
             self._process = subprocess.Popen(
@@ -47,7 +48,10 @@ class Started:
             ) from error
 
     def finish(self, timeout: float | None = None) -> Done:
-        """Wait for its end; SilentError after `timeout` seconds. Ctrl-C is passed on, and raised once it has ended."""
+        """Wait for its end; SilentError after `timeout` seconds, UserError where a signal ended it.
+
+        Ctrl-C is passed on, and raised once it has ended.
+        """
         try:
             out, err = self._process.communicate(self._stdin or None, timeout)
         except subprocess.TimeoutExpired as error:
@@ -56,7 +60,7 @@ class Started:
         except KeyboardInterrupt:
             end(self._process, signal.SIGINT)
             raise
-        return Done(self._process.returncode, out, err)
+        return _unless_killed(self._name, Done(self._process.returncode, out, err))
 
 
 def run(
@@ -86,7 +90,7 @@ def run_while_it_speaks(argv: Sequence[str], *, env: Mapping[str, str], silence:
             interrupted = isinstance(error, KeyboardInterrupt)
             end(process, signal.SIGINT if interrupted else signal.SIGTERM, group=True)
             raise
-        return Done(process.wait(), out, err)
+        return _unless_killed(argv[0], Done(process.wait(), out, err))
 
 
 def end(process: subprocess.Popen[bytes], first: int = signal.SIGTERM, *, group: bool = False) -> None:
@@ -104,6 +108,17 @@ def end(process: subprocess.Popen[bytes], first: int = signal.SIGTERM, *, group:
             return
         except subprocess.TimeoutExpired:
             continue
+
+
+def _unless_killed(name: str, done: Done) -> Done:
+    """The same; an answer that was cut off must not be taken for one, so UserError where a signal ended it."""
+    if done.status >= 0:
+        return done
+    raise UserError(
+        f"{name} was ended by signal {-done.status}",
+        hint="see where things stand with: mergeready status",
+        exit=Exit.ENVIRONMENT,
+    )
 
 
 def _listen(process: subprocess.Popen[bytes], silence: float) -> tuple[bytes, bytes]:

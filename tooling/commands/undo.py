@@ -94,7 +94,8 @@ def _listed(entries: list[Entry]) -> Outcome:
     lines = []
     for entry in entries:
         name = shown(entry.ref.removeprefix(HEADS))
-        lines.append(f"{entry.id}  {entry.command} of {name}, {entry.state}; before: {short(entry.old)}")
+        before = f"; before: {short(entry.old)}" if entry.old else ""
+        lines.append(f"{entry.id}  {entry.command} of {name}, {entry.state}{before}")
     items = tuple(
         {"id": entry.id, "command": entry.command, "state": entry.state, "ref": shown(entry.ref)} for entry in entries
     )

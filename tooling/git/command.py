@@ -45,9 +45,10 @@ class Git(NamedTuple):
         extra = (word for pin in self.extra for word in ("-c", pin))
         return ["git", "-C", self.folder, "--no-pager", *_PINNED, *extra, *arguments]
 
-    def start(self, *arguments: str, stdin: bytes = b"") -> Started:
+    def start(self, *arguments: str, stdin: bytes = b"") -> Question:
         """Begin a command that only reads; it takes no lock."""
-        return Started(self.argv("--no-optional-locks", *arguments), env=self._environment(), stdin=stdin)
+        argv = self.argv("--no-optional-locks", *arguments)
+        return Question(arguments[0], Started(argv, env=self._environment(), stdin=stdin))
 
     def attempt(self, *arguments: str, stdin: bytes = b"", timeout: float | None = None) -> Done:
         """Run a command and take it as it ends."""
@@ -95,6 +96,24 @@ class Git(NamedTuple):
             "GIT_MERGE_AUTOEDIT": "no",
         }
         return {**environment(), **fixed, **dict(self.env)}
+
+
+class Question(NamedTuple):
+    """A command that runs while we do something else."""
+
+    name: str
+    started: Started
+
+    def finish(self) -> Done:
+        """How it ended."""
+        return self.started.finish()
+
+    def answer(self) -> bytes:
+        """What it printed; UserError where it failed."""
+        done = self.finish()
+        if done.status:
+            raise failed(self.name, done)
+        return done.out
 
 
 def text(output: bytes) -> str:

@@ -24,25 +24,22 @@ def read_repo(start: str = ".") -> Repo:
     settings = git.start("config", "--list", "-z")
     trees = git.start("worktree", "list", "--porcelain")
     found = parse.version(version.finish().out)
-    ended = [child.finish() for child in (place, status, refs, settings, trees)]
+    where = place.finish()
     if found < OLDEST:
         raise UserError(f"git {_dotted(found)} is too old: {_dotted(OLDEST)} or newer is needed", exit=Exit.ENVIRONMENT)
-    root, git_dir, common_dir, shallow = _place(start, ended[0])
-    for name, done in zip(("status", "for-each-ref", "config", "worktree list"), ended[1:], strict=True):
-        if done.status:
-            raise failed(name, done)
-    head, changes = parse.status(ended[1].out)
-    config = parse.config(ended[3].out)
+    root, git_dir, common_dir, shallow = _place(start, where)
+    head, changes = parse.status(status.answer())
+    config = parse.config(settings.answer())
     return Repo(
         root=root,
         git_dir=git_dir,
         common_dir=common_dir,
         version=found,
         head=head,
-        refs=parse.refs(ended[2].out),
+        refs=parse.refs(refs.answer()),
         changes=changes,
         remotes=parse.remotes(config),
-        worktrees=parse.worktrees(ended[4].out),
+        worktrees=parse.worktrees(trees.answer()),
         operation=read_operation(git_dir),
         shallow=shallow,
         config=config,

@@ -73,7 +73,7 @@ def _done(git: Git, command: str, entry: Entry) -> Outcome:
     bases = [step.argv[-1] for step in entry.steps if step.action == "rebase"]
     before = git.start(*LOG, "--reverse", "--no-merges", f"{bases[0]}..{entry.old}")
     after = parse.commits(git.ask(*LOG, "--reverse", f"{entry.onto}..{new}"))
-    matched = match(parse.commits(before.finish().out), after)
+    matched = match(parse.commits(before.answer()), after)
     return Outcome(
         command=command,
         status="done",

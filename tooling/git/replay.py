@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tooling.git import parse
-from tooling.git.command import Git, text
+from tooling.git.command import Git, Question, text
 from tooling.git.state import Commit, Repo
-from tooling.process import Started
 
 LOG = ("log", "--no-show-signature", "--encoding=UTF-8", f"--format={parse.COMMIT_FORMAT}")
 
@@ -70,9 +69,9 @@ def read_replay(repo: Repo, git: Git, onto: str, *, known: str = "", tracking: s
     behind = git.start("rev-list", "--count", f"{tip}..{onto}")
     trees = git.start("rev-parse", f"{onto}^{{tree}}", f"{base}^{{tree}}", f"{tip}^{{tree}}")
     passing = git.start("log", "--format=", "--name-only", "-z", "--diff-filter=A", "--no-renames", f"{base}..{tip}")
-    incoming = tuple(_differences(differing.finish().out))
-    added = {change.path for change in incoming if change.status == "A"}.union(parse.records(passing.finish().out))
-    replayed, count = parse.commits(commits.finish().out), int(behind.finish().out)
+    incoming = tuple(_differences(differing.answer()))
+    added = {change.path for change in incoming if change.status == "A"}.union(parse.records(passing.answer()))
+    replayed, count = parse.commits(commits.answer()), int(behind.answer())
     return Replay(
         tip=tip,
         onto=onto,
@@ -82,10 +81,10 @@ def read_replay(repo: Repo, git: Git, onto: str, *, known: str = "", tracking: s
         commits=replayed,
         behind=count,
         rewritten=rewritten,
-        merged=_adds_nothing(text(trees.finish().out).split(), merged),
+        merged=_adds_nothing(text(trees.answer()).split(), merged),
         incoming=incoming,
         in_the_way=tuple(in_the_way(repo, git, added)),
-        hidden=tuple(_hidden(repo, git, flags.finish().out, incoming)),
+        hidden=tuple(_hidden(repo, git, flags.answer(), incoming)),
         line_ends_only=bool(repo.edits) and _line_ends_only(git),
     )
 
@@ -136,7 +135,7 @@ def _newest(git: Git, tip: str, base: str, other: str) -> str:
     return base if next(above) <= next(above) else other
 
 
-def _adds_nothing(trees: Sequence[str], merged: Started | None) -> bool:
+def _adds_nothing(trees: Sequence[str], merged: Question | None) -> bool:
     """Whether merging the branch would leave the other side as it is, although the branch changed something."""
     if merged is None:
         return False

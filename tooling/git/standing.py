@@ -49,7 +49,7 @@ def read_standing(repo: Repo, git: Git) -> Standing:
         git.start("rev-list", "--left-right", "--count", f"{repo.refs[ref]}...{tip}") if ref else None for ref in refs
     ]
     places = [
-        Place(ref.removeprefix(REMOTES), repo.refs[ref], *map(int, text(child.finish().out).split())) if child else None
+        Place(ref.removeprefix(REMOTES), repo.refs[ref], *map(int, text(child.answer()).split())) if child else None
         for ref, child in zip(refs, asked, strict=True)
     ]
     entry, busy = _open_entry(repo, git)
