@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from checks.facts.syntax import LARGEST
 from checks.model import Edit
 from checks.text import encoding_of, line_end_of, split_lines
 from checks.tree import Tree
@@ -142,8 +143,11 @@ def _why_not(tree: Tree, path: str, edits: Sequence[Edit], before: bytes | None,
         return "it is, or lies in, a symbolic link or a submodule"
     if any(_overlap(*pair) for pair in pairwise(sorted(edits, key=lambda edit: (edit.first, edit.last)))):
         return "edits of one finding overlap"
-    if path.endswith((".py", ".pyi")) and parses(before or b"") and not parses(after or b""):
-        return "the result would not parse"
+    if path.endswith((".py", ".pyi")):
+        if max(len(before or b""), len(after or b"")) > LARGEST:
+            return "it is too large to see whether the result parses"
+        if parses(before or b"") and not parses(after or b""):
+            return "the result would not parse"
     return ""
 
 

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from checks.facts.syntax import Unparsable, parse
+from checks.facts.toml import load_toml
 from checks.index import Index
 from checks.store import Extractor
 
@@ -85,11 +86,9 @@ _RUFF_FILE: Extractor[dict[str, Any]] = Extractor("formatter-ruff", _ruff_file, 
 
 
 def _toml(text: str) -> dict[str, Any]:
-    import tomllib
-
     try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):  # the settings say so, if that is where they are
+        return load_toml(text)
+    except ValueError:  # the settings say so, if that is where they are
         return {}
 
 

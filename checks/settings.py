@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checks import profiles
 from checks.errors import CheckError
+from checks.facts.toml import load_toml
 from checks.profiles import Profile
 from checks.rules import RULES
 from checks.shape import known, place, typed
@@ -144,13 +145,9 @@ def _table(text: str) -> dict[str, Any]:
 
 
 def _load(text: str) -> dict[str, Any]:
-    if not text:
-        return {}
-    import tomllib
-
     try:
-        whole = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        whole = load_toml(text)
+    except ValueError as error:
         return {"error": str(error)}
     # Dates and times become strings here: facts are what JSON can hold.
     return dict(json.loads(json.dumps(whole, default=str)))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from checks.facts.syntax import Unparsable, parse
+from checks.facts.toml import load_toml
 from checks.store import Extractor
 
 
@@ -58,13 +59,11 @@ def _extract_setup(text: str) -> Declared:
 
 
 def _extract_project(text: str) -> Declared:
-    import tomllib
-
     if "[project" not in text:
         return Declared()
     try:
-        project = tomllib.loads(text).get("project")
-    except (ValueError, RecursionError) as error:
+        project = load_toml(text).get("project")
+    except ValueError as error:
         return Declared(problem=Unparsable(1, str(error)))
     if not isinstance(project, dict):
         return Declared()

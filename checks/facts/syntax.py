@@ -6,6 +6,8 @@ import ast
 import warnings
 from typing import NamedTuple
 
+LARGEST = 1_000_000  # characters: three times the longest module that we know; the tree of more fills the memory
+
 
 class Unparsable(NamedTuple):
     """Where and why a text is not Python; `why` is the interpreter's wording."""
@@ -20,6 +22,8 @@ def parse(text: str) -> ast.Module | Unparsable:
     >>> parse("a = (\n")
     Unparsable(line=1, why="'(' was never closed")
     """
+    if len(text) > LARGEST:
+        return Unparsable(1, f"longer than {LARGEST} characters")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", category=Warning)

@@ -137,6 +137,12 @@ def test_of_two_findings_that_overlap_the_later_waits_for_the_next_pass() -> Non
     [
         ("f.py", b"a = 1\n", (Edit("f.py", 1, 1, "a = (\n"),), "the result would not parse"),
         ("f.pyi", b"a: int\n", (Edit("f.pyi", 1, 1, "a: (\n"),), "the result would not parse"),
+        (
+            "f.py",
+            b"a = 1\n" * 200_000,
+            (Edit("f.py", 1, 1, "b = 1\n"),),
+            "it is too large to see whether the result parses",
+        ),
         ("new.py", None, (Edit("new.py", 1, 0, "def\n"),), "the result would not parse"),
         ("f.py", b"# coding: ascii\n", (Edit("f.py", 2, 1, "é\n"),), "its encoding, ascii, cannot hold the new text"),
         ("f", b"a\nb\n", (Edit("f", 1, 2, "x\n"), Edit("f", 2, 2, "y\n")), "edits of one finding overlap"),
