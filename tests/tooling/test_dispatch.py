@@ -45,7 +45,6 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, signals and t
             "argument --jobs: '0' is not a whole number from 1 up",
             "see mergeready check --help",
         ),
-        (("check", "--fix", "--diff"), "--fix writes and --diff does not", "choose one of them"),
         (("check", "--base", "x"), "--base says what to compare with", "add --changed or --merge-base-check"),
         (("check", "--changed", "--no-git"), "without git there is nothing to compare with", "drop --no-git"),
         (

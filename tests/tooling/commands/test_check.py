@@ -217,6 +217,7 @@ def test_a_diff_shows_what_a_fix_would_do_and_writes_nothing(tmp_path: Path) -> 
         f"{DIFF}{BODY}{WHY}1 finding (1 fixable with --fix){looked(3)}",
         "",
     )
+    assert check(tmp_path, "--fix", "--diff") == check(tmp_path, "--diff")
     beside = check(tmp_path, "--diff", "--format", "json")
     assert (len(json.loads(beside.out)["findings"]), beside.err) == (1, DIFF)
     assert contents(tmp_path) == before
