@@ -13,8 +13,13 @@ from checks.store import Extractor
 _IMPORT = re.compile(r"^from +(\.[\w.]*) +import +(?:\(([^()]*)\)|([^\n(\\;]+)$)", re.MULTILINE)
 _NAME = re.compile(r"(\w+)(?: +as +(\w+))?")
 _COMMENT = re.compile(r"#[^\n]*")
-# What can bind names that are written nowhere; a hit in a comment only makes us say less.
-_DYNAMIC = ("\ndef __getattr__(", "globals()", "locals()", "vars()", "exec(", "sys.modules[__name__]")
+# What can bind names that are written nowhere; a hit in a comment only makes us say less. To read one entry, as in
+# `kwargs[k] = locals()[k]`, binds nothing.
+_DYNAMIC = re.compile(
+    r"^def __getattr__\(|\bexec\(|\bsys\.modules\[__name__\]"
+    r"|\b(?:globals|locals|vars)\(\)(?!\[[^\]\n]*\](?![ \t]*=(?!=)))",
+    re.MULTILINE,
+)
 _GLOBAL = re.compile(r"^[ \t]+global +([\w, ]+)", re.MULTILINE)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -36,7 +41,7 @@ class Bindings(NamedTuple):
 
 def is_silent(text: str, name: str) -> bool:
     """Whether a module surely does not bind a name, because its text neither says it nor makes names up."""
-    return name not in text and "import *" not in text and not _is_dynamic(text)
+    return name not in text and "import *" not in text and _DYNAMIC.search(text) is None
 
 
 def _extract_imports(text: str) -> Any:
@@ -69,11 +74,7 @@ def _extract(text: str) -> Any:
             imports.update((alias.asname or alias.name, (module, alias.name)) for alias in node.names)
     for found in _GLOBAL.findall(text):
         names.update((name.strip(), "made") for name in found.split(","))
-    return [names, imports, stars, _is_dynamic(text)]
-
-
-def _is_dynamic(text: str) -> bool:
-    return any(sign in text for sign in _DYNAMIC) or text.startswith("def __getattr__(")
+    return [names, imports, stars, _DYNAMIC.search(text) is not None]
 
 
 def _module_scope(tree: ast.Module) -> Iterator[ast.AST]:

@@ -78,6 +78,8 @@ def test_every_exported_name_is_a_subject() -> None:
         "if AVAILABLE:\n    class Bert: ...\nelse:\n    Bert = None\n",
         "Bert, other = make()\n",
         "globals()['Bert'] = 1\n",
+        "for name in NAMES:\n    globals()[name] = make(name)\n",
+        "globals().update(NAMES)\n",
         "def __getattr__(name): ...\n",
         "from elsewhere import *\n",
         "def prepare():\n    global Bert\n    Bert = 1\n",
@@ -100,6 +102,7 @@ def test_a_name_is_defined_however_its_module_gets_it(module: str) -> None:
         "class Albert:\n    class Bert: ...\n",
         "def f():\n    Bert = 1\n    from ._bert import Bert\n",
         "from ._bert import load\nfrom ._other import *\n",
+        "def f(k, kwargs):\n    kwargs[k] = locals()[k]\n    return globals()['__file__'] == k\n",
     ],
 )
 def test_a_name_that_only_looks_defined_is_unknown(module: str) -> None:
