@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from checks.facts.python import definitions
@@ -28,18 +28,22 @@ def before_end(lines: Sequence[str]) -> Sequence[str]:
 
 def left_out(
     copy: Sequence[str], expected: Sequence[str], names: Collection[str] = ()
-) -> tuple[frozenset[int], frozenset[int]]:
-    """The lines of a copy in blocks with an `# Ignore copy` or one of some names, and those of the same blocks."""
+) -> tuple[list[Block], list[Block]]:
+    """The blocks of a copy with an `# Ignore copy` or with one of some names, and the same blocks of the original."""
     if not names and not any(_IGNORE.search(line) for line in copy):
-        return frozenset(), frozenset()
+        return [], []
     ours = [
         block
         for block in blocks(copy)
         if block.name in names or any(_IGNORE.search(copy[number]) for number in block.lines)
     ]
     found = {block.name for block in ours}
-    theirs = (block for block in blocks(expected) if block.name in found)
-    return _numbers(ours), _numbers(theirs)
+    return ours, [block for block in blocks(expected) if block.name in found]
+
+
+def without_remarks(text: str) -> str:
+    """An original without what its own copying left out behind code: written into a copy, it would hold there too."""
+    return _REMARK.sub("", text) if "Ignore copy" in text else text
 
 
 def blocks(lines: Sequence[str]) -> list[Block]:
@@ -60,7 +64,4 @@ def blocks(lines: Sequence[str]) -> list[Block]:
 
 
 _IGNORE = re.compile(r"#[ \t]*Ignore copy\b")
-
-
-def _numbers(found: Iterable[Block]) -> frozenset[int]:
-    return frozenset(number for block in found for number in block.lines)
+_REMARK = re.compile(r"(?<=\S)[ \t]*#[ \t]*Ignore copy\b[^\n]*")

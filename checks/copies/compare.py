@@ -61,7 +61,7 @@ class Comparer:
 
     def pair(self, copy: Piece, original: Piece, clause: Clause) -> Pair:
         """A copy and what it should be."""
-        text = "\n".join(original.body)
+        text = blocks.without_remarks("\n".join(original.body))
         replaced = apply(clause, text)
         body = replaced.split("\n")
         moved = copy.indent != original.indent
@@ -126,8 +126,10 @@ def _against(each: Pair, expected: Lines) -> Hunks:
 def _bodies(each: Pair, copy: Lines, expected: Lines) -> tuple[Body, Body]:
     copy = blocks.before_end(copy)
     ours, theirs = blocks.left_out(copy, expected, each.judged)
-    loose, blank = each.replaced, each.blank
-    return read(copy, loose=loose, blank=blank, skipped=ours), read(expected, loose=loose, blank=blank, skipped=theirs)
+    return (
+        read(copy, loose=each.replaced, blank=each.blank, left_out=ours),
+        read(expected, loose=each.replaced, blank=each.blank, left_out=theirs),
+    )
 
 
 def _may_be_equal(ours: Body, theirs: Body) -> bool:

@@ -28,11 +28,11 @@ def drifts(copy: Copy, pair: Pair, outcome: Outcome, *, marker: int, header: Seq
         what = "bases" if piece.header.lstrip().startswith("class") else "parameters"
         edits = () if header is None else (Edit(copy.path, piece.line, piece.body_line - 1, _text(header)),)
         message = f"the {what} of `{piece.name}` are not those of `{copy.claim.dotted}`"
-        found = _listed(pair, "signature", piece.line, message, ours.parameters, theirs.parameters)
+        found = _listed(pair, "signature", message, ours=ours.parameters, theirs=theirs.parameters)
         yield found._replace(anchors=anchors, edits=edits)
     if not same(ours.decorators, theirs.decorators):
         message = f"the decorators of `{piece.name}` are not those of `{copy.claim.dotted}`"
-        yield _listed(pair, "decorators", piece.first, message, ours.decorators, theirs.decorators)._replace(
+        yield _listed(pair, "decorators", message, ours=ours.decorators, theirs=theirs.decorators)._replace(
             anchors=anchors
         )
 
@@ -67,15 +67,16 @@ def _body(copy: Copy, pair: Pair, outcome: Outcome) -> Finding:
     )
 
 
-def _listed(pair: Pair, what: str, line: int, message: str, ours: tuple[str, ...], theirs: tuple[str, ...]) -> Finding:
+def _listed(pair: Pair, what: str, message: str, *, ours: tuple[str, ...], theirs: tuple[str, ...]) -> Finding:
     """A finding about parameters or decorators."""
-    source = (pair.original.path, pair.original.line if what == "signature" else pair.original.first)
+    at, there = ((piece.line if what == "signature" else piece.first) for piece in (pair.copy, pair.original))
+    source = (pair.original.path, there)
     lacking = ", ".join(f"`{each}`" for each in theirs if each not in ours)
     own = ", ".join(f"`{each}`" for each in ours if each not in theirs)
     sides = (f"{source[0]}:{source[1]} has {lacking}" if lacking else "", f"this has {own}" if own else "")
     return Finding(
         path=pair.copy.path,
-        line=line,
+        line=at,
         code=f"copied-code/{what}",
         message=message,
         reason=", ".join(side for side in sides if side) or f"they stand in another order at {source[0]}:{source[1]}",

@@ -50,7 +50,7 @@ def _mended(pair: Pair, text: str) -> str | None:
 
 
 def _takes_every_call(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Whether whatever calls the copy now can go on: the same names in the same places, and no new ones it must pass."""
+    """Whether whatever calls the copy now can go on: all names are in their places, and no call must pass a new one."""
     for our, their in zip(ours, theirs, strict=False):
         if _name(our) != _name(their) or ("=" in our and "=" not in their):
             return False

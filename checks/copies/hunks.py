@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import takewhile, zip_longest
+from itertools import groupby, takewhile, zip_longest
 from typing import NamedTuple
 
 from checks.copies.lines import Body, Unit
@@ -32,15 +32,19 @@ class Hunk(NamedTuple):
 
 def differences(copy: Body, expected: Body) -> Iterator[Hunk]:
     """Where a copy differs from what is expected, from top to bottom."""
-    for low, high, first, last in _stretches(expected.keys, copy.keys):
-        gone, wanted = copy.units[first:last], expected.units[low:high]
-        ours, theirs = _first_difference(copy, gone, expected, wanted)
+    ours, theirs = [unit.key for unit in copy.units], [unit.key for unit in expected.units]
+    for low, high, first, last in _stretches(theirs, ours):
+        gone = [unit for unit in copy.units[first:last] if unit.compared]
+        wanted = [unit for unit in expected.units[low:high] if unit.compared]
+        if not gone and not wanted:
+            continue
+        our, their = _first_difference(copy, gone, expected, wanted)
         yield Hunk(
             changes=tuple(_changes(copy, (first, last), expected, (low, high))),
-            at=(gone[0].first if gone else min(copy.gap(first).start, len(copy.lines) - 1)) if ours is None else ours,
-            there=max(expected.gap(low).start - 1, 0) if theirs is None else theirs,
-            ours="" if ours is None else copy.lines[ours].strip(),
-            theirs="" if theirs is None else expected.lines[theirs].strip(),
+            at=(gone[0].first if gone else min(copy.gap(first).start, len(copy.lines) - 1)) if our is None else our,
+            there=max(expected.gap(low).start - 1, 0) if their is None else their,
+            ours="" if our is None else copy.lines[our].strip(),
+            theirs="" if their is None else expected.lines[their].strip(),
             gone=tuple(unit.key for unit in gone),
             wanted=tuple(unit.key for unit in wanted),
         )
@@ -86,27 +90,53 @@ def _numbers(body: Body, units: Sequence[Unit]) -> Iterator[int]:
 def _changes(copy: Body, ours: tuple[int, int], expected: Body, theirs: tuple[int, int]) -> Iterator[Change]:
     """What to replace so that the units `theirs` stand where the units `ours` are, with their blank lines around.
 
-    Markers and skipped lines beside the stretch stay where they are, and so do the blank lines on that side then.
+    Markers and blocks that are left out stay where they are, and so do the blank lines beside them.
     """
-    before = ours[0] == ours[1] or copy.is_blank(ours[0])
+    units = copy.units[slice(*ours)]
+    if not all(unit.compared for unit in units):
+        yield from _round_blocks(units, _lines(expected, theirs, *expected.stretch(*theirs)))
+        return
+    before = not units or copy.is_blank(ours[0])
     after = copy.is_blank(ours[1]) and ours[1] < len(copy.units)
     start, stop = copy.stretch(*ours, before=before, after=after)
-    low, high = expected.stretch(*theirs, before=before, after=after)
-    units = expected.units[theirs[0] : theirs[1]]
-    compared = {number for unit in units for number in range(unit.first, unit.last + 1)}
-    lines = [
-        line
-        for number, line in enumerate(expected.lines[low:high], low)
-        if number in compared or not (number in expected.skipped or is_marker(line))
-    ]
+    lines = _lines(expected, theirs, *expected.stretch(*theirs, before=before, after=after))
     while lines and start < stop and copy.lines[start] == lines[0]:
         del lines[0]
         start += 1
     while lines and start < stop and copy.lines[stop - 1] == lines[-1]:
         del lines[-1]
         stop -= 1
-    kept = [number for number in range(start, stop) if number in copy.skipped]
-    for first, last in zip((start, *(number + 1 for number in kept)), (*kept, stop), strict=True):
-        if first < last or (lines and first == start):
-            yield first, last - 1, tuple(lines)
-            lines = []
+    following = copy.units[ours[1] : ours[1] + 1]
+    if following and not following[0].compared and following[0].first == stop:
+        lines = _apart(lines)
+    if lines or start < stop:
+        yield start, stop - 1, tuple(lines)
+
+
+def _round_blocks(units: Sequence[Unit], lines: list[str]) -> Iterator[Change]:
+    """Put lines in place of units, some of which are blocks that are left out."""
+    groups = [list(group) for compared, group in groupby(units, key=lambda unit: unit.compared) if compared]
+    if not groups and lines:
+        # A decorator belongs to what follows the blocks.
+        place = units[-1].last + 1 if lines[-1].lstrip().startswith("@") else units[0].first
+        yield place, place - 1, tuple(lines if place > units[0].first else _apart(lines))
+    for number, group in enumerate(groups):
+        new = tuple(_apart(lines) if group[-1] is not units[-1] else lines) if number == 0 else ()
+        yield group[0].first, group[-1].last, new
+
+
+def _apart(lines: list[str]) -> list[str]:
+    """Lines to stand above a block that is left out, of which a comment would become a part."""
+    return [*lines, ""] if lines and lines[-1].lstrip().startswith("#") else lines
+
+
+def _lines(expected: Body, theirs: tuple[int, int], low: int, high: int) -> list[str]:
+    """The lines of a stretch of the original, without its markers and without blocks that are left out."""
+    units = expected.units[slice(*theirs)]
+    compared = {number for unit in units if unit.compared for number in range(unit.first, unit.last + 1)}
+    left_out = {number for unit in units if not unit.compared for number in range(unit.first, unit.last + 1)}
+    return [
+        expected.lines[number]
+        for number in range(low, high)
+        if number in compared or not (number in left_out or is_marker(expected.lines[number]))
+    ]

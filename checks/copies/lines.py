@@ -7,30 +7,34 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from checks.copies.blocks import Block
 from checks.copies.statements import statements
 from checks.facts.copies import is_marker
 from checks.facts.strings import long_strings
 
 
 class Unit(NamedTuple):
-    """One line or one statement of a body: what is compared of it, and its lines, counted from 0."""
+    """One line or one statement of a body: what is compared of it, and its lines, counted from 0.
+
+    A block that is not compared is a unit too, so that everything else keeps its place before or behind it.
+    """
 
     key: str
     first: int
     last: int
+    compared: bool = True
 
 
 class Body(NamedTuple):
-    """The lines of a body, what is compared of them, and the numbers of the lines that are nobody's business."""
+    """The lines of a body and its units."""
 
     lines: Sequence[str]
     units: tuple[Unit, ...]
-    skipped: Collection[int]
 
     @property
     def keys(self) -> tuple[str, ...]:
         """What has to be equal in two bodies."""
-        return tuple(unit.key for unit in self.units)
+        return tuple(unit.key for unit in self.units if unit.compared)
 
     def gap(self, number: int) -> range:
         """The lines between a unit and the one before it; after the last unit, those to the end."""
@@ -39,9 +43,9 @@ class Body(NamedTuple):
 
     def is_blank(self, number: int) -> bool:
         """Whether a gap is nothing but blank lines."""
-        return not any(self.lines[line].strip() or line in self.skipped for line in self.gap(number))
+        return not any(self.lines[line].strip() for line in self.gap(number))
 
-    def stretch(self, first: int, last: int, *, before: bool, after: bool) -> tuple[int, int]:
+    def stretch(self, first: int, last: int, *, before: bool = False, after: bool = False) -> tuple[int, int]:
         """Where the units from `first` up to `last` begin and end, with the gaps on either side if so asked.
 
         Without any unit, a gap is taken whole or, of both sides, only what stands before.
@@ -53,21 +57,23 @@ class Body(NamedTuple):
         return start, self.gap(last).stop if after else self.units[last - 1].last + 1
 
 
-def read(lines: Sequence[str], *, loose: bool = False, blank: bool = False, skipped: Collection[int] = ()) -> Body:
-    """What is compared of a body: no markers, none of the lines skipped, and blank lines outside strings if `blank`.
+def read(lines: Sequence[str], *, loose: bool = False, blank: bool = False, left_out: Collection[Block] = ()) -> Body:
+    """What is compared of a body: no markers, no blocks that are left out, and blank lines outside strings if `blank`.
 
     With `loose`, whole statements without their layout: a replacement that made a name longer has moved line breaks.
     """
     found = _statements(lines) if loose else _lines_of_code(lines)
-    units = tuple(unit for unit in found if unit.first not in skipped)
-    body = Body(lines, units, skipped)
+    skipped = {number for block in left_out for number in block.lines}
+    blocks = (Unit(f"\0{each.name}", each.lines[0], each.lines[-1], compared=False) for each in left_out if each.lines)
+    units = sorted((*blocks, *(unit for unit in found if unit.first not in skipped)), key=lambda unit: unit.first)
+    body = Body(lines, tuple(units))
     return body._replace(units=tuple(_with_blank_lines(body))) if blank else body
 
 
 def _with_blank_lines(body: Body) -> Iterator[Unit]:
-    """The units and the blank lines between them; those at either end belong to no body."""
+    """The units and the blank lines between those that are compared; blank lines at either end belong to no body."""
     for number, unit in enumerate(body.units):
-        if number:
+        if number and unit.compared and body.units[number - 1].compared:
             yield from (Unit("", line, line) for line in body.gap(number) if not body.lines[line].strip())
         yield unit
 
@@ -82,7 +88,8 @@ def _lines_of_code(lines: Sequence[str]) -> Iterator[Unit]:
     inside = _inside_strings(lines)
     for number, line in enumerate(lines):
         if number in inside:
-            yield Unit(line, number, number)
+            # The quote in front tells it from a line of code that reads the same.
+            yield Unit(f'"{line}', number, number)
         elif line.strip() and not is_marker(line):
             yield Unit(line.rstrip(), number, number)
 

@@ -21,7 +21,7 @@ from checks.model import Finding
 
 
 class Case(NamedTuple):
-    """A copy to look at closely. `present` is its original as it is, and `causes` the findings that will change that."""
+    """A copy to look at closely, its original as it is at present, and the findings that will change the original."""
 
     copy: Copy
     pair: Pair

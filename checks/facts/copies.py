@@ -36,13 +36,20 @@ class Copies(NamedTuple):
 
 
 def without_markers(text: str) -> str:
-    """The text without the lines of markers: a copy of copied code need not repeat them."""
-    return _MARKER_LINE.sub("", f"\n{text}")[1:] if "Copied from" in text else text
+    """The text without the lines of markers, which also are the comments that suspend or end a copy.
+
+    They say how code came to stand where it stands, so a copy of that code need not, and must not, repeat them.
+    """
+    return _MARKER_LINE.sub("", f"\n{text}")[1:] if _may_be_marked(text) else text
 
 
 def is_marker(line: str) -> bool:
     """Whether a line is one that `without_markers` leaves out."""
-    return "Copied from" in line and _MARKER_LINE.fullmatch(f"\n{line}") is not None
+    return _may_be_marked(line) and _MARKER_LINE.fullmatch(f"\n{line}") is not None
+
+
+def _may_be_marked(text: str) -> bool:
+    return "Copied from" in text or "Ignore copy" in text or "End copy" in text
 
 
 def _marked(text: str) -> list[Any]:
@@ -53,7 +60,7 @@ def _marked(text: str) -> list[Any]:
 def _all(text: str) -> list[Any]:
     masked = mask(text)
     found = definitions_in(masked)
-    lines = [line.start() for line in _MARKER_LINE.finditer(text)] if "Copied from" in text else []
+    lines = [line.start() for line in _MARKER_LINE.finditer(text)] if _may_be_marked(text) else []
     digests = [_digest(text, each.first, each.end, lines) for each in found]
     return [_markers(masked, found), found, digests]
 
@@ -71,7 +78,9 @@ MARKED: Extractor[Copies] = Extractor("copies", _marked, _load)
 ORIGINALS: Extractor[Copies] = Extractor("originals", _all, _load)
 
 # A path of names, so that a comment which credits a web page stays part of the code.
-_MARKER_LINE = re.compile(r"\n[ \t]*+#[ \t]*Copied from[ \t]+[A-Za-z_]\w*[./][\w./]++(?!:)[^\n]*")
+_MARKER_LINE = re.compile(
+    r"\n[ \t]*+#[ \t]*(?:Copied from[ \t]+[A-Za-z_]\w*[./][\w./]++(?!:)|(?:Ignore|End) copy\b)[^\n]*"
+)
 _MENTIONS = (re.compile(r"opied[ \t]+[Ff]rom\b"), re.compile(r"OPIED[ \t]+FROM\b"))
 _BETWEEN = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)+")
 

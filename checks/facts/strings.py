@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-# A comment or a string; its prefix (r, b, f) does not change where it ends. One that is never closed ends with its line,
-# or with the text if its quotes are three: so a match never fails once it has begun, and no text takes quadratic time.
+# A comment or a string; its prefix (r, b, f) does not change where it ends. One that is never closed ends with its
+# line, or with the text if its quotes are three: a match that has begun never fails, so no text takes quadratic time.
 LITERAL = re.compile(
     r"#[^\n]*"
     r'|"""[^"\\]*+(?:(?:\\(?:.|\Z)|"(?!""))[^"\\]*+)*+(?:"""|\Z)'

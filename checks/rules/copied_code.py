@@ -77,4 +77,6 @@ def check(index: Index) -> Findings:
 def _compares_blank_lines(index: Index) -> bool:
     """What the settings say, else what the library's own script does."""
     asked = index.settings.option("copied-code", "blank-lines", "auto")
-    return asked == "compare" or asked == "auto" and index.settings.profile.name in ("diffusers", "transformers-4")
+    if asked == "auto":
+        return index.settings.profile.name in ("diffusers", "transformers-4")
+    return bool(asked == "compare")

@@ -82,7 +82,7 @@ def test_definitions_have_equal_digests_if_nothing_but_markers_inside_differs() 
         (f"x = 1  {MARKER}", False),
     ],
 )
-def test_the_line_of_a_marker_is_left_out_of_what_is_compared(line: str, expected: bool) -> None:  # noqa: FBT001
+def test_the_line_of_a_marker_is_left_out_of_what_is_compared(*, line: str, expected: bool) -> None:
     assert (is_marker(line), without_markers(f"a\n{line}\nb")) == (expected, "a\nb" if expected else f"a\n{line}\nb")
 
 

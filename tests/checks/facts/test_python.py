@@ -168,7 +168,9 @@ STATEMENTS = (
     ['t = """\\""" def no(): """'],
 )
 SOURCES = st.recursive(
-    st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=3).map(lambda parts: sum(parts, [])),
+    st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=3).map(
+        lambda parts: [line for part in parts for line in part]
+    ),
     _blocks,
     max_leaves=8,
 ).map("\n".join)
