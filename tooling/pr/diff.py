@@ -7,40 +7,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from checks import git
 from tooling.git.command import Git
 from tooling.pr.objects import GitObjects
+from tooling.pr.raw import RAW, Change, parse_raw
 
-RAW = ("-r", "-z", "-M", "--raw", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=none")
 PYTHON = (".py", ".pyi")
-GITLINK = "160000"
 READ_BY_NAME = ("mergeready.toml", "pyproject.toml", ".gitattributes")
 """Files whose content at both ends decides how the branch is judged."""
-
-
-class Change(NamedTuple):
-    """One path that a commit, or the whole branch, changes.
-
-    Modes are octal strings, "000000" where there is nothing; ids are full blob ids, empty where there is nothing.
-    `status` is git's letter: A, C, D, M, R or T. `old_path` differs from `path` in renames and copies alone. Of a
-    merge only what differs from every parent counts; `old_mode` and `old_id` are then those of the first parent.
-    """
-
-    path: str
-    old_path: str
-    status: str
-    old_mode: str
-    mode: str
-    old_id: str
-    id: str
-
-    @property
-    def is_file(self) -> bool:
-        """Whether there is a file afterwards: no deletion, no symbolic link, no submodule."""
-        return self.mode.startswith("100")
 
 
 class Commit(NamedTuple):
@@ -122,22 +99,6 @@ def read_branch(repository: git.Repository, ends: Ends, objects: GitObjects) -> 
     )
 
 
-def parse_raw(output: bytes) -> Iterator[Change | None]:
-    """The changes in what `git diff-tree -z --raw --no-abbrev` prints; None for each commit id that is printed."""
-    fields = iter(output.removesuffix(b"\0").split(b"\0"))
-    for row in fields:
-        if not row.startswith(b":"):
-            yield None
-            continue
-        # A merge has a colon, an old mode and an old id for each parent: `::mode mode mode id id id MM`.
-        count = len(row) - len(row.lstrip(b":"))
-        words = row[count:].decode("ascii").split(" ")
-        modes, ids, status = words[: count + 1], words[count + 1 : -1], words[-1]
-        old_path = os.fsdecode(next(fields))
-        path = os.fsdecode(next(fields)) if count == 1 and status[0] in "RC" else old_path
-        yield Change(path, old_path, status[0], modes[0], modes[-1], _present(ids[0]), _present(ids[-1]))
-
-
 class _Row(NamedTuple):
     """A commit of the walk: `>` on the branch, `<` on its base, `-` where both sides meet."""
 
@@ -213,7 +174,3 @@ def _decode(message: bytes, header: bytes) -> str:
         except (LookupError, ValueError):
             continue
     raise AssertionError("latin-1 decodes everything")
-
-
-def _present(key: str) -> str:
-    return key if key.strip("0") else ""

@@ -1,4 +1,4 @@
-"""Read what GitHub says of a pull request: the payload of a workflow event, whatever is missing from it.
+"""What GitHub says of a pull request in the payload of a workflow event, whatever is missing from it.
 
 Source: docs.github.com, "Events that trigger workflows" and "Webhook events and payloads". A payload is written by
 strangers: nothing of it is executed, and of its commits only full object ids are used.
@@ -6,15 +6,11 @@ strangers: nothing of it is executed, and of its commits only full object ids ar
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from tooling.errors import Exit, UserError
-
-LARGEST = 25 * 2**20
-"""Bytes; GitHub sends no payload above 25 MB."""
 
 
 class Request(NamedTuple):
@@ -48,30 +44,6 @@ class Request(NamedTuple):
     def from_fork(self) -> bool:
         """Whether the head is in another repository, or in one that is gone."""
         return bool(self.event != "local" and self.head_ref and self.head_repository != self.repository)
-
-
-def read_payload(path: str) -> Mapping[str, Any]:
-    """The payload in a file; UserError (environment) that names the file where it is not one JSON object."""
-    try:
-        size = os.path.getsize(path)
-        if size > LARGEST:
-            raise _broken(path, f"is {size:,} bytes; GitHub sends at most {LARGEST:,}")
-        with open(path, "rb") as file:
-            content = file.read()
-    except OSError as error:
-        raise _broken(path, f"cannot be read: {error.strerror}") from error
-    if not content.strip():
-        raise _broken(path, "is empty")
-    import json
-
-    try:
-        payload = json.loads(content.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        start = content.startswith(b"\xef\xbb\xbf")
-        raise _broken(path, "starts with a byte order mark" if start else "is not JSON in UTF-8") from error
-    if not isinstance(payload, dict):
-        raise _broken(path, "is JSON, but not an object")
-    return payload
 
 
 def parse_event(payload: Mapping[str, Any], name: str = "") -> Request:
@@ -211,8 +183,3 @@ def _number(holder: Mapping[str, Any], key: str) -> int:
 def _commit(holder: Mapping[str, Any], key: str) -> str:
     found = _text(holder, key)
     return found if re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", found) and found.strip("0") else ""
-
-
-def _broken(path: str, what: str) -> UserError:
-    hint = "give another with --event FILE"
-    return UserError(f"the event payload {path} {what}", hint=hint, exit=Exit.ENVIRONMENT)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from checks.text import decode
-from tooling.pr.diff import PYTHON, Branch, Change
+from tooling.pr.diff import PYTHON, Branch
 from tooling.pr.objects import Objects
+from tooling.pr.raw import Change
 from tooling.pr.symbols import Symbol, symbols
 
 _WRITTEN_BY_TOOL = re.compile(

@@ -8,7 +8,7 @@ import os
 from checks import git
 from tooling.errors import Exit, UserError
 from tooling.pr.draft import draft_path, read_draft
-from tooling.pr.event import Request, parse_event, parse_pull, read_payload
+from tooling.pr.event import Request, parse_event, parse_pull
 from tooling.pr.read import local_request
 
 
@@ -19,6 +19,8 @@ def find_words(options: argparse.Namespace, repository: git.Repository) -> Reque
     """
     path = options.event or os.environ.get("GITHUB_EVENT_PATH", "")
     if path:
+        from tooling.pr.payload import read_payload
+
         request = parse_event(read_payload(path), os.environ.get("GITHUB_EVENT_NAME", ""))
     elif options.from_gh:
         request = _from_gh(local_request(repository))

@@ -15,10 +15,11 @@ from fnmatch import fnmatchcase
 
 from checks.text import encoding_of
 from tooling.pr.contents import is_lfs_pointer, kind_of
-from tooling.pr.diff import Change, Commit
+from tooling.pr.diff import Commit
 from tooling.pr.model import Decision, Evidence, Verdict
 from tooling.pr.objects import LARGEST
 from tooling.pr.pull import PullRequest
+from tooling.pr.raw import Change
 
 CODES = {
     "binary": "A commit adds or replaces a file that is no text.",

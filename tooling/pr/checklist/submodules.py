@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tooling.pr.diff import GITLINK
 from tooling.pr.model import Decision, Evidence, Verdict
 from tooling.pr.pull import PullRequest
+from tooling.pr.raw import GITLINK
 
 CODES = {"moved": "A submodule is added, removed or points elsewhere.", "still": "No submodule is touched."}
 BOX = ""
