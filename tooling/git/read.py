@@ -17,29 +17,28 @@ _NOT_HERE = "run it inside a checkout"
 def read_repo(start: str = ".") -> Repo:
     """The repository around a folder; UserError where there is none, or git is too old or does not trust it."""
     git = Git(start)
-    version = git.start("version")
-    place = git.start("rev-parse", "--is-bare-repository", "--is-inside-git-dir", "--is-shallow-repository", *_PLACE)
-    status = git.start("status", "--porcelain=v2", "--branch", "--no-renames", "--untracked-files=normal", "-z")
-    refs = git.start("for-each-ref", f"--format={parse.REF_FORMAT}", HEADS, REMOTES, BACKUPS, SYNCS, "refs/tags/")
-    settings = git.start("config", "--list", "-z")
-    trees = git.start("worktree", "list", "--porcelain")
-    found = parse.version(version.finish().out)
-    where = place.finish()
+    asked = [git.start(*arguments) for arguments in _QUESTIONS]
+    version, place, *others = [question.finish() for question in asked]
+    found = parse.version(version.out)
     if found < OLDEST:
         raise UserError(f"git {_dotted(found)} is too old: {_dotted(OLDEST)} or newer is needed", exit=Exit.ENVIRONMENT)
-    root, git_dir, common_dir, shallow = _place(start, where)
-    head, changes = parse.status(status.answer())
-    config = parse.config(settings.answer())
+    root, git_dir, common_dir, shallow = _place(start, place)
+    for question, done in zip(asked[2:], others, strict=True):
+        if done.status:
+            raise failed(question.name, done)
+    status, refs, settings, trees = (done.out for done in others)
+    head, changes = parse.status(status)
+    config = parse.config(settings)
     return Repo(
         root=root,
         git_dir=git_dir,
         common_dir=common_dir,
         version=found,
         head=head,
-        refs=parse.refs(refs.answer()),
+        refs=parse.refs(refs),
         changes=changes,
         remotes=parse.remotes(config),
-        worktrees=parse.worktrees(trees.answer()),
+        worktrees=parse.worktrees(trees),
         operation=read_operation(git_dir),
         shallow=shallow,
         config=config,
@@ -62,6 +61,14 @@ def read_operation(git_dir: str) -> Operation | None:
 
 
 _PLACE = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
+_QUESTIONS = (
+    ("version",),
+    ("rev-parse", "--is-bare-repository", "--is-inside-git-dir", "--is-shallow-repository", *_PLACE),
+    ("status", "--porcelain=v2", "--branch", "--no-renames", "--untracked-files=normal", "-z"),
+    ("for-each-ref", f"--format={parse.REF_FORMAT}", HEADS, REMOTES, BACKUPS, SYNCS, "refs/tags/"),
+    ("config", "--list", "-z"),
+    ("worktree", "list", "--porcelain"),
+)
 _MARKS = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert", "BISECT_LOG": "bisect"}
 
 

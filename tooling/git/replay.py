@@ -52,34 +52,28 @@ def read_replay(repo: Repo, git: Git, onto: str, *, known: str = "", tracking: s
     `known` is upstream's tip as it was before the fetch, `tracking` the fork's branch as it was last seen.
     """
     tip = repo.head.oid
-    flags = git.start("ls-files", "-v", "-z")
-    merged = git.start("merge-tree", "--write-tree", onto, tip) if repo.version >= (2, 38) else None
-    differing = git.start("diff-tree", "-r", "--raw", "-z", "--no-renames", tip, onto)
-    base = git.line("merge-base", onto, tip)
-    rewritten = bool(known) and known != onto and git.attempt("merge-base", "--is-ancestor", known, onto).status == 1
-    if rewritten and base:
-        base = _newest(git, tip, base, git.line("merge-base", known, tip))
+    base, rewritten = _base(git, tip, onto, known)
     foreign = foreign_commits(git, repo.head.ref, tip, tracking)
     adopted = tracking if foreign else ""
     if not base:
-        for child in filter(None, (flags, merged, differing)):
-            child.finish()
         return Replay(tip, onto, "", adopted, foreign)
+    merged = git.start("merge-tree", "--write-tree", onto, tip) if repo.version >= (2, 38) else None
+    trees = git.start("rev-parse", f"{onto}^{{tree}}", f"{base}^{{tree}}", f"{tip}^{{tree}}")
     commits = git.start(*LOG, "--reverse", "--topo-order", f"{base}..{tip}")
     behind = git.start("rev-list", "--count", f"{tip}..{onto}")
-    trees = git.start("rev-parse", f"{onto}^{{tree}}", f"{base}^{{tree}}", f"{tip}^{{tree}}")
-    passing = git.start("log", "--format=", "--name-only", "-z", "--diff-filter=A", "--no-renames", f"{base}..{tip}")
-    incoming = tuple(_differences(differing.answer()))
-    added = {change.path for change in incoming if change.status == "A"}.union(parse.records(passing.answer()))
-    replayed, count = parse.commits(commits.answer()), int(behind.answer())
+    flags = git.start("ls-files", "-v", "-z")
+    incoming = differences(git, tip, onto)
+    added = _added(git, tip, base, incoming)
+    if adopted:
+        added |= _added(git, adopted, base, differences(git, tip, adopted))
     return Replay(
         tip=tip,
         onto=onto,
         base=base,
         adopted=adopted,
         foreign=foreign,
-        commits=replayed,
-        behind=count,
+        commits=parse.commits(commits.answer()),
+        behind=int(behind.answer()),
         rewritten=rewritten,
         merged=_adds_nothing(text(trees.answer()).split(), merged),
         incoming=incoming,
@@ -127,12 +121,22 @@ def _differences(output: bytes) -> Iterator[Difference]:
         yield Difference(next(fields), status[:1], (before, after))
 
 
-def _newest(git: Git, tip: str, base: str, other: str) -> str:
-    """Of two bases the one with fewer commits of the branch above it."""
+def _base(git: Git, tip: str, onto: str, known: str) -> tuple[str, bool]:
+    """Where the branch forked off, from the old history where upstream was rewritten since, and whether it was."""
+    base = git.line("merge-base", onto, tip)
+    rewritten = bool(known) and known != onto and git.attempt("merge-base", "--is-ancestor", known, onto).status == 1
+    other = git.line("merge-base", known, tip) if rewritten and base else ""
     if not other or other == base:
-        return base
-    above = (int(git.ask("rev-list", "--count", f"{start}..{tip}")) for start in (base, other))
-    return base if next(above) <= next(above) else other
+        return base, rewritten
+    above = [int(git.ask("rev-list", "--count", f"{start}..{tip}")) for start in (base, other)]
+    return (base if above[0] <= above[1] else other), rewritten
+
+
+def _added(git: Git, tip: str, base: str, incoming: Sequence[Difference]) -> set[str]:
+    """The paths that come in: with the other side, or with a commit that a later one takes out again."""
+    log = ("log", "--format=", "--name-only", "-z", "--diff-filter=A", "--no-renames")
+    passing = parse.records(git.ask(*log, f"{base}..{tip}"))
+    return {change.path for change in incoming if change.status == "A"}.union(passing)
 
 
 def _adds_nothing(trees: Sequence[str], merged: Question | None) -> bool:

@@ -135,7 +135,8 @@ def _passing_paths(git: Git, entry: Entry, head: str) -> set[str]:
     """
     paths: set[str] = set()
     names = ("--name-only", "-z", "--no-renames")
-    for other in {head, entry.onto, *(move.new for move in entry.moves)} - {"", entry.old}:
+    targets = {step.argv[-2] for step in entry.steps if step.action == "rebase"}
+    for other in {head, entry.onto, *targets, *(move.new for move in entry.moves)} - {"", entry.old}:
         paths.update(parse.records(git.ask("diff-tree", "-r", *names, entry.old, other)))
     if entry.onto:
         log = ("log", "--format=", *names, "--diff-filter=A", f"{entry.onto}..{entry.old}")
