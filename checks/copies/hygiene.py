@@ -46,7 +46,8 @@ def unclear(index: Index, copy: Copy, *, mendable: bool) -> Finding:
     """A clause with parts that mean nothing; mended if the code is what the clause must have meant."""
     parts = " and ".join(f"`{part}`" for part in copy.clause.unclear)
     reason = "a replacement is written `old->new` without spaces, and commas stand between several; nothing is compared"
-    found = _finding(index, copy, "clause", f"{parts} is no replacement", reason)
+    verb = "is no replacement" if len(copy.clause.unclear) == 1 else "are no replacements"
+    found = _finding(index, copy, "clause", f"{parts} {verb}", reason)
     if not mendable:
         return found
     return found._replace(edits=(_rewritten(index, copy, f"{copy.claim.dotted} {tightened(copy.claim.clause)}"),))
@@ -56,7 +57,7 @@ def idle(index: Index, copy: Copy, items: Sequence[Item]) -> Finding:
     """Replacements that change nothing."""
     named = " and ".join(f"`{item}`" for item in items)
     clause = Clause(tuple(item for item in copy.clause.items if item not in items))
-    message = f"{named} changes nothing in `{copy.claim.dotted}`"
+    message = f"{named} {'changes' if len(items) == 1 else 'change'} nothing in `{copy.claim.dotted}`"
     found = _finding(index, copy, "no-effect", message, "the original does not hold what is to be replaced")
     return found._replace(edits=(_rewritten(index, copy, f"{copy.claim.dotted} {clause}".rstrip()),))
 

@@ -122,7 +122,8 @@ def test_every_kind_of_definition_is_compared_to_its_end(header: str, body: str)
 
 def test_nested_definitions_are_found_in_their_own_scope() -> None:
     texts = library(
-        a="class A:\n    class B:\n        def f(self):\n            def g():\n                return 1\n            return g\n",
+        a="class A:\n    class B:\n        def f(self):\n            def g():\n                return 1\n"
+        "            return g\n",
         b="def h():\n    # Copied from lib.a.A.B.f.g\n    def g():\n        return 2\n    return g\n",
     )
 
@@ -131,7 +132,10 @@ def test_nested_definitions_are_found_in_their_own_scope() -> None:
 
 
 def test_of_the_parts_of_a_property_each_is_held_against_its_own() -> None:
-    prop = "    @property\n{0}    def x(self):\n        return 1\n\n    @x.setter\n{0}    def x(self, y):\n        self.y = y\n"
+    prop = (
+        "    @property\n{0}    def x(self):\n        return 1\n\n"
+        "    @x.setter\n{0}    def x(self, y):\n        self.y = y\n"
+    )
     texts = library(
         a="class A:\n" + prop.format(""),
         b="class B:\n" + prop.format("    # Copied from lib.a.A.x\n").replace("= y", "= -y"),

@@ -152,7 +152,10 @@ def test_brackets_that_the_formatter_puts_round_a_longer_line_are_no_difference(
     configuration: Mapping[str, str],
 ) -> None:
     original = "def f(x):\n    some_name = x.Bert.attribute.another.attribute.end\n"
-    copy = "# Copied from lib.a.f with Bert->RobertaPreLayer\ndef f(x):\n    some_name = (\n        x.RobertaPreLayer.attribute.another.attribute.end\n    )\n"
+    copy = (
+        "# Copied from lib.a.f with Bert->RobertaPreLayer\ndef f(x):\n"
+        "    some_name = (\n        x.RobertaPreLayer.attribute.another.attribute.end\n    )\n"
+    )
     wrong = copy.replace("end", "start")
 
     assert findings({**configuration, **library(a=original, b=copy)}) == ()
