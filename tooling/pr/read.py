@@ -25,7 +25,7 @@ def read_pull(repository: git.Repository, request: Request, objects: GitObjects,
 
     CheckError for a base that is not there. A history that this clone lacks is part of the value, not an error.
     """
-    ends = _event_ends(repository.root, request) if request.head else _local_ends(repository.root, base)
+    ends = _ends(repository.root, request, base)
     branch = ends if isinstance(ends, NoHistory) else read_branch(repository, ends, objects)
     # A stranger's branch is judged by the settings of the base; one's own by its own.
     judged_by = branch.base_tip if isinstance(branch, Branch) and request.event != "local" else "HEAD"
@@ -68,6 +68,15 @@ def _titled(request: Request, branch: Branch | NoHistory) -> Request:
     return request._replace(title=branch.commits[0].subject, source="the only commit")
 
 
+def _ends(root: str, request: Request, base: str) -> Ends | NoHistory:
+    if request.head:
+        return _event_ends(root, request)
+    if request.event != "local" and not request.absent:
+        why = "the event tells of a pull request and not which commits it has"
+        return NoHistory(why, "let GitHub be asked: set GITHUB_TOKEN")
+    return _local_ends(root, base)
+
+
 def _local_ends(root: str, asked: str) -> Ends | NoHistory:
     """HEAD, and the tip of the branch that it is to be merged into."""
     # A local branch may be called like a remote one; whoever says upstream/main means the remote.
@@ -89,7 +98,7 @@ def _event_ends(root: str, request: Request) -> Ends | NoHistory:
     The base in a payload was frozen when the branch was last pushed. Actions check out the merge of a pull request,
     whose first parent is the base as it was when the run began.
     """
-    tracked = f"refs/remotes/origin/{request.base_ref}" if request.base_ref else "refs/remotes/origin/HEAD"
+    tracked = f"refs/remotes/origin/{request.base_ref or request.default_branch or 'HEAD'}"
     head, second, first, tip, frozen = _commits(
         root, (request.head, "HEAD^2", "HEAD^1", tracked, request.base or tracked)
     )

@@ -313,6 +313,35 @@ def test_a_head_that_is_not_in_the_clone_is_unknown_and_fails(
     assert (status, found["docstrings/no-history"]) == (1, "unknown")
 
 
+def test_a_push_is_judged_against_the_default_branch_and_a_schedule_as_at_a_terminal(
+    branch: Branch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    branch.git("update-ref", "refs/remotes/origin/main", "main")
+    head = branch.commit("Show it", {"a.png": b"\x89PNG\r\n\x1a\n"})
+    repository = {"full_name": "octo/lib", "default_branch": "main"}
+    push = write_event(branch, ref="refs/heads/work", after=head, pusher={"name": "ada"}, repository=repository)
+    pushed = run_json(capsys, "--event", push)
+    schedule = write_event(branch, schedule="17 4 * * 1", repository=repository)
+    scheduled = run_json(capsys, "--event", schedule)
+
+    assert [
+        (status, found["title/no-words"], found["binary-files/binary"]) for status, found in (pushed, scheduled)
+    ] == [
+        (1, "skip", "fail"),
+        (1, "skip", "fail"),
+    ]
+
+
+def test_a_comment_on_a_pull_request_without_a_token_leaves_the_commits_unknown(
+    branch: Branch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    issue = {"number": 7, "title": "Let it scale", "body": "Fixes #3", "pull_request": {"url": "x"}}
+
+    status, found = run_json(capsys, "--event", write_event(branch, issue=issue, comment={"body": "/rerun"}))
+
+    assert (status, found["docstrings/no-history"], found["linked-issue/closes"]) == (1, "unknown", "pass")
+
+
 def test_a_stranger_s_settings_do_not_judge_the_stranger(branch: Branch, capsys: pytest.CaptureFixture[str]) -> None:
     branch.commit("Loosen", {"mergeready.toml": '[pr]\nskip = ["binary-files"]\n', "a.bin": b"\0"})
 
