@@ -73,6 +73,9 @@ def apply(before: bytes | None, edits: Sequence[Edit]) -> bytes | None:
         lines[edit.first - 1 : edit.last] = split_lines(new)
     if not lines:
         return None if content else before
+    for place, (line, following) in enumerate(pairwise(lines), 1):
+        if line.endswith(b"\r") and following == b"\n":  # together they would be one line end
+            lines[place] = b"\r\n"
     return mark + b"".join(lines)
 
 

@@ -18,8 +18,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments in (["--version"], ["-V"]):
         print(f"mergeready {VERSION}")
         return 0
-    from tooling.dispatch import dispatch
-
+    try:
+        from tooling.dispatch import dispatch
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130  # what `Exit.INTERRUPTED` is, which this was about to import
     if "_ARGCOMPLETE" in os.environ:
         from tooling.completion import complete
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from checks.model import Finding
-from checks.reports.human import summary
+from checks.reports.human import short, summary
 from checks.run import Outcome
 from checks.text import visible
 
@@ -26,7 +26,7 @@ def _annotation(found: Finding) -> str:
     place = (
         f"file={escape_property(found.path)},line={found.line},col={found.column},title={escape_property(found.code)}"
     )
-    text = f"{found.message}\n{found.reason}" if found.reason else found.message
+    text = f"{short(found.message)}\n{short(found.reason)}" if found.reason else short(found.message)
     return f"::error {place}::{escape_data(text)}"
 
 

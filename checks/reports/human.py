@@ -9,6 +9,7 @@ from checks.model import Finding
 from checks.run import Outcome
 from checks.text import visible_line
 
+_READABLE = 600  # characters
 Line = tuple[str, str]
 """A text and the name of a style, empty for plain."""
 
@@ -27,9 +28,14 @@ def lines(outcome: Outcome) -> Iterator[Line]:
 def finding(found: Finding) -> Iterator[Line]:
     """One finding: where, which, what; then why."""
     place = f"{visible_line(found.path)}:{found.line}:{found.column}"
-    yield f"{place}: {found.code}: {visible_line(found.message)}{' [fixable]' if found.edits else ''}", ""
+    yield f"{place}: {found.code}: {visible_line(short(found.message))}{' [fixable]' if found.edits else ''}", ""
     if found.reason:
-        yield f"    {visible_line(found.reason)}", "dim"
+        yield f"    {visible_line(short(found.reason))}", "dim"
+
+
+def short(text: str) -> str:
+    """A text that people are to read: a line of code in it may be megabytes long."""
+    return text if len(text) <= _READABLE else f"{text[:_READABLE]} … ({len(text):,} characters)"
 
 
 def summary(outcome: Outcome) -> str:

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from checks.edits import Change, Refusal, apply, parses, plan_changes
 from checks.model import Edit
-from checks.text import decode
+from checks.text import decode, split_lines
 from checks.tree import MemoryTree
 
 ENDS = (b"\n", b"\r\n", b"\r")
-LINES = st.lists(
-    st.builds(bytes.__add__, st.sampled_from([b"a", b"\xff\xfe", b"\xc3\xa9", b" \x0c"]), st.sampled_from(ENDS))
+BODIES = [b"a", b"\xff\xfe", b"\xc3\xa9", b" \x0c", b""]
+LINES = st.lists(st.builds(bytes.__add__, st.sampled_from(BODIES), st.sampled_from(ENDS))).map(
+    lambda lines: split_lines(b"".join(lines))  # a CR and an empty line that ends in LF are one line end
 )
 TEXTS = st.lists(st.sampled_from(["x", "y = 1", "", "é"]), max_size=3).map(
     lambda lines: "".join(f"{x}\n" for x in lines)
@@ -31,11 +32,18 @@ def test_lines_that_no_edit_names_stay_as_they_are_and_new_ones_end_as_most_do(
         lines[-1] = lines[-1].rstrip(b"\r\n")
     edits = edits_of(actions, len(lines), last)
     mark = codecs.BOM_UTF8 if bom else b""
-    expected = b"".join(forwards(lines, edits))
+    expected = forwards(lines, edits)
 
     result = apply(mark + b"".join(lines), edits)
 
-    assert result == (mark + expected if expected else None if lines or bom else b"")
+    if not expected:
+        assert result == (None if lines or bom else b"")
+        return
+    assert result is not None
+    assert result.startswith(mark)
+    found = split_lines(result.removeprefix(mark))
+    assert [line.rstrip(b"\r\n") for line in found] == [line.rstrip(b"\r\n") for line in expected]
+    assert [line for line in found if line not in ENDS] == [line for line in expected if line not in ENDS]
 
 
 def edits_of(actions: list[tuple[str, int, str]], count: int, last: str) -> list[Edit]:
@@ -72,6 +80,8 @@ def forwards(lines: list[bytes], edits: list[Edit]) -> list[bytes]:
         (b"a\nb\nc\n", [Edit("f", 2, 1, "x\n"), Edit("f", 3, 3, "")], b"a\nx\nb\n"),
         (b"a\r\nb\nc\r\n", [Edit("f", 2, 2, "x\ny\n")], b"a\r\nx\r\ny\r\nc\r\n"),
         (b"a\rb\r", [Edit("f", 1, 1, "x\n")], b"x\rb\r"),
+        (b"a\rb\r\n\n", [Edit("f", 2, 2, "")], b"a\r\r\n"),
+        (b"a\rb\rd\rc\n\n", [Edit("f", 4, 4, "x\n")], b"a\rb\rd\rx\r\r\n"),
         (b"a\nb", [Edit("f", 3, 2, "c\n")], b"a\nb\nc\n"),
         (b"a\nb", [Edit("f", 2, 2, "c\n")], b"a\nc\n"),
         (b"\xef\xbb\xbfa\n", [Edit("f", 1, 0, "first\n")], b"\xef\xbb\xbffirst\na\n"),
