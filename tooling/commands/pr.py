@@ -126,7 +126,7 @@ def _publish(online: Online, checklist: Checklist, notes: tuple[str, ...], conso
 
 
 def _uncommitted(count: int) -> tuple[str, ...]:
-    return (f"{count} files have changes that are not committed; they are not judged",) if count else ()
+    return (f"files with changes that are not committed, and not judged: {count}",) if count else ()
 
 
 def _write_body(repository: git.Repository, pull: PullRequest, checklist: Checklist, console: Console) -> int:

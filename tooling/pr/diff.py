@@ -75,7 +75,7 @@ def read_branch(repository: git.Repository, ends: Ends, objects: GitObjects) -> 
     edge = _shallow(repository) & {row.id for row in rows if row.side != "-"}
     if edge or (not bases and _shallow(repository)):
         return NoHistory(
-            f"this clone is shallow ({len(edge)} commits of the branch or its base have parents that are not here)",
+            f"this clone is shallow: commits of branch and base whose parents are not here: {len(edge)}",
             "deepen it: mergeready pr --fetch, git fetch --unshallow, or fetch-depth: 0 in actions/checkout",
         )
     if not bases:

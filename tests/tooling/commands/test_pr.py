@@ -73,21 +73,21 @@ skip    template-boxes    the description has no boxes
 pass    branch-name       the branch has a name of its own
 pass    merge-commits     no merge commits
 pass    fixup-commits     no commit waits to be squashed
-pass    behind            0 commits behind its base; 50 are allowed
+pass    behind            commits behind its base: 0 (allowed: 50)
 pass    conflict-markers  no conflict markers
 pass    submodules        no submodule is touched
-pass    binary-files      1 changed files looked at; all are text
-fail    docstrings        1 of 1 public definitions that are new or edited have no docstring
+pass    binary-files      changed files that were looked at, all text: 1
+fail    docstrings        without a docstring: 1 of 1 public definitions that are new or edited
                           src/lib/grow.py:1: grow
                           -> say what the caller gets
-fail    new-tests         1 new modules have no test
+fail    new-tests         new modules without a test: 1
                           src/lib/grow.py:1: grow
                           -> add a test module that uses them
 skip    new-model         no model is new
 manual  tests             no run is recorded for this tree
                           -> mergeready tests -- pytest, or nox -s tests
 skip    slow-tests        no slow test is touched
-note: 1 files have changes that are not committed; they are not judged
+note: files with changes that are not committed, and not judged: 1
 not ready: 8 pass, 2 fail, 1 warn, 2 manual, 3 skip
 """,
     )

@@ -68,7 +68,7 @@ Fixes #12
 - [ ] Did you read the guideline?
 - [ ] not needed (nothing public is new): Did you write any new necessary tests?
 - [x] No image, video, archive or checkpoint is added; what must be shown is linked. \
-*(mergeready: 1 changed files looked at; all are text)*
+*(mergeready: changed files that were looked at, all text: 1)*
 """
 
 

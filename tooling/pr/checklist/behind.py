@@ -18,7 +18,7 @@ READS = "change"
 def judge(pull: PullRequest) -> Decision:
     """Warn where the base has gone on by more than `limit` commits, as far as this clone knows."""
     limit, behind = pull.option("behind", "limit"), pull.changed.behind
-    message = f"{behind} commits behind its base; {limit} are allowed"
+    message = f"commits behind its base: {behind} (allowed: {limit})"
     if behind <= limit:
         return Decision(Verdict.PASS, "behind/near", message)
     return Decision(Verdict.WARN, "behind/far", message, mend="mergeready rebase")

@@ -41,7 +41,7 @@ def judge(pull: PullRequest) -> Decision:
     found = [row for commit in pull.changed.commits for row in _faults(pull, commit, wrapped)]
     if not found:
         count = sum(change.is_file for commit in pull.changed.commits for change in commit.changes)
-        return Decision(Verdict.PASS, "binary-files/text", f"{count} changed files looked at; all are text")
+        return Decision(Verdict.PASS, "binary-files/text", f"changed files that were looked at, all text: {count}")
     present = {change.id for change in pull.changed.changes}
     for what, verdict in (("unwrapped", Verdict.FAIL), ("binary", Verdict.FAIL), ("large", Verdict.FAIL)):
         evidence = tuple(row for fault, key, row in found if fault == what and key in present)
@@ -61,11 +61,11 @@ def judge(pull: PullRequest) -> Decision:
 
 
 _MESSAGES = {
-    "unwrapped": "{} files should be Git LFS pointers and are not",
-    "binary": "{} files that are no text make every clone larger",
-    "large": "{} texts are so large that every clone notices",
-    "deleted": "{} files were added and deleted again, and stay in the history",
-    "missing": "{} contents are not in this clone",
+    "unwrapped": "files that should be Git LFS pointers, and are not: {}",
+    "binary": "files that are no text, and make every clone larger: {}",
+    "large": "texts so large that every clone notices: {}",
+    "deleted": "files that were added and deleted again, and stay in the history: {}",
+    "missing": "contents that are not in this clone: {}",
 }
 _MENDS = {
     "unwrapped": "git lfs install, then git add --renormalize the files and amend the commit",

@@ -44,7 +44,7 @@ def judge(pull: PullRequest) -> Decision:
         return Decision(
             Verdict.FAIL,
             "conflict-markers/found",
-            f"{len(found)} conflict markers were committed",
+            f"conflict markers that were committed: {len(found)}",
             tuple(found),
             "resolve the conflict, and commit what is meant",
         )

@@ -61,14 +61,14 @@ def _decide(seen: int, bare: list[Edited], unreadable: list[Evidence]) -> Decisi
             Evidence(each.symbol.name, each.change.path, each.symbol.line) for each in bare if each.new is new
         )
         if evidence:
-            message = f"{len(evidence)} of {seen} public definitions that are new or edited have no docstring"
+            message = f"without a docstring: {len(evidence)} of {seen} public definitions that are new or edited"
             return Decision(verdict, f"docstrings/{what}", message, evidence, "say what the caller gets")
     if unreadable:
-        message = f"{len(unreadable)} files cannot be judged"
+        message = f"files that cannot be judged: {len(unreadable)}"
         return Decision(Verdict.UNKNOWN, "docstrings/unreadable", message, tuple(unreadable), "make them parse")
     if not seen:
         return Decision(Verdict.SKIP, "docstrings/none", "nothing public is new or edited")
-    return Decision(Verdict.PASS, "docstrings/all", f"{seen} public definitions are new or edited, and documented")
+    return Decision(Verdict.PASS, "docstrings/all", f"new or edited public definitions, all documented: {seen}")
 
 
 def _wants_docstring(symbol: Symbol, pull: PullRequest) -> bool:

@@ -19,4 +19,6 @@ def judge(pull: PullRequest) -> Decision:
         return Decision(Verdict.PASS, "fixup-commits/none", "no commit waits to be squashed")
     evidence = tuple(Evidence(commit.subject, commit=commit.id) for commit in left)
     mend = f"git rebase --interactive --autosquash {pull.changed.base[:12]}"
-    return Decision(Verdict.WARN, "fixup-commits/found", f"{len(left)} commits wait to be squashed", evidence, mend)
+    return Decision(
+        Verdict.WARN, "fixup-commits/found", f"commits that wait to be squashed: {len(left)}", evidence, mend
+    )

@@ -19,6 +19,6 @@ def judge(pull: PullRequest) -> Decision:
         return Decision(Verdict.PASS, "merge-commits/none", "no merge commits")
     evidence = tuple(Evidence(commit.subject, commit=commit.id) for commit in merges)
     own = sum(bool(commit.changes) for commit in merges)
-    also = f"; {own} of them change files in a way that no parent has" if own else ""
-    message = f"{len(merges)} of {len(pull.changed.commits)} commits are merges{also}"
+    also = f"; with changes that no parent has: {own}" if own else ""
+    message = f"merges: {len(merges)} of {len(pull.changed.commits)} commits{also}"
     return Decision(Verdict.WARN, "merge-commits/found", message, evidence, "replay the branch: mergeready rebase")

@@ -89,7 +89,7 @@ def judge(pull: PullRequest) -> Decision:
     lacking = [(part, name) for name, layout in models for part in layout.parts if not _has(pull, part, name)]
     evidence = tuple(Evidence(f"{name} has no {part.what}: {_place(pull, part, name)}") for part, name in lacking)
     if any(part.what != _CONVERSION for part, _ in lacking):
-        message = f"{len(lacking)} parts are missing of {len(models)} new models"
+        message = f"missing parts of new models: {len(lacking)}"
         return Decision(Verdict.FAIL, "new-model/incomplete", message, evidence, "add them: mergeready new-model")
     if lacking:
         message = "no script converts published weights; is none needed?"

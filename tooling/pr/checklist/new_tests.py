@@ -40,15 +40,15 @@ def judge(pull: PullRequest) -> Decision:
     bare = _outermost([each for each, tested in judged if not tested])
     modules = {each.change.path for each in new if not each.change.old_id}
     whole = modules - {each.change.path for each, tested in judged if tested}
-    message = f"{len(bare)} of {len(new)} public definitions that are new are named in no new or edited test"
+    message = f"in no new or edited test: {len(bare)} of {len(new)} public definitions that are new"
     evidence = tuple(Evidence(each.symbol.name, each.change.path, each.symbol.line) for each in bare)
     if whole:
         lonely = tuple(row for row in evidence if row.path in whole)
-        message = f"{len(whole)} new modules have no test"
+        message = f"new modules without a test: {len(whole)}"
         return Decision(Verdict.FAIL, "new-tests/module", message, lonely, "add a test module that uses them")
     if bare:
         return Decision(Verdict.WARN, "new-tests/untested", message, evidence, "add a test that uses them")
-    return Decision(Verdict.PASS, "new-tests/tested", f"{len(new)} public definitions are new, and tested")
+    return Decision(Verdict.PASS, "new-tests/tested", f"new public definitions, all tested: {len(new)}")
 
 
 def _new(pull: PullRequest) -> Iterator[Edited]:

@@ -64,14 +64,16 @@ def _from_ledger(pull: PullRequest, touched: list[tuple[str, Evidence]]) -> Deci
     unrun = {name for run in runs for name in run.unrun} - ran
     left = [(name, row) for name, row in touched if not _names(name, ran)]
     if not left:
-        return Decision(Verdict.PASS, "slow-tests/run", f"{len(touched)} slow tests were run on this tree, and passed")
+        return Decision(
+            Verdict.PASS, "slow-tests/run", f"slow tests that were run on this tree, and passed: {len(touched)}"
+        )
     mend = "RUN_SLOW=1 mergeready tests -- pytest and the files, or nox -s slow"
     skipped = tuple(row for name, row in left if _names(name, unrun))
     if skipped:
-        message = f"{len(skipped)} slow tests were skipped where they were run"
+        message = f"slow tests that were skipped where they were run: {len(skipped)}"
         return Decision(Verdict.WARN, "slow-tests/skipped", message, skipped, mend)
     verdict = Verdict.MANUAL if pull.checks is None else Verdict.WARN
-    message = f"{len(left)} of {len(touched)} slow tests that it touches are in no recorded run"
+    message = f"in no recorded run: {len(left)} of {len(touched)} slow tests that it touches"
     return Decision(verdict, "slow-tests/not-run", message, tuple(row for _, row in left), mend)
 
 

@@ -22,4 +22,4 @@ def judge(pull: PullRequest) -> Decision:
         Evidence(f"{change.old_id[:12] or 'nothing'} to {change.id[:12] or 'nothing'}", change.path) for change in moved
     )
     mend = f"if that was not meant: git checkout {pull.changed.base[:12]} -- PATH, and commit"
-    return Decision(Verdict.FAIL, "submodules/moved", f"{len(moved)} submodules change", evidence, mend)
+    return Decision(Verdict.FAIL, "submodules/moved", f"submodules that change: {len(moved)}", evidence, mend)

@@ -35,6 +35,6 @@ def judge(pull: PullRequest) -> Decision:
     if not found:
         return Decision(Verdict.SKIP, "template-boxes/none", "the description has no boxes")
     if left:
-        message = f"{len(left)} of {len(found)} boxes are open"
+        message = f"open boxes: {len(left)} of {len(found)}"
         return Decision(Verdict.WARN, "template-boxes/open", message, left, "tick them, or write 'not needed:' and why")
-    return Decision(Verdict.PASS, "template-boxes/done", f"all {len(found)} boxes are ticked")
+    return Decision(Verdict.PASS, "template-boxes/done", f"boxes, all ticked or answered: {len(found)}")

@@ -46,15 +46,17 @@ def _from_checks(checks: list[CheckRun]) -> Decision:
     red = tuple(row for row, check in zip(shown, checks, strict=True) if check.outcome in _RED)
     pending = tuple(row for row, check in zip(shown, checks, strict=True) if not check.outcome)
     if red:
-        return Decision(Verdict.FAIL, "tests/failed", f"{len(red)} of {len(checks)} checks are red", red, "mend them")
+        return Decision(Verdict.FAIL, "tests/failed", f"red checks: {len(red)} of {len(checks)}", red, "mend them")
     if pending:
-        message = f"{len(pending)} of {len(checks)} checks have not finished"
+        message = f"checks that have not finished: {len(pending)} of {len(checks)}"
         return Decision(Verdict.UNKNOWN, "tests/pending", message, pending, "look again when they have")
     green = sum(check.outcome == "success" for check in checks)
     if not green:
         mend = "a first-time contributor's workflows wait for approval"
         return Decision(Verdict.UNKNOWN, "tests/unreported", "no check has succeeded or failed", shown, mend)
-    return Decision(Verdict.PASS, "tests/passed", f"{green} of {len(checks)} checks succeeded, the others did not run")
+    return Decision(
+        Verdict.PASS, "tests/passed", f"checks that succeeded: {green} of {len(checks)}; the others were skipped"
+    )
 
 
 def _from_ledger(runs: tuple[Run, ...]) -> Decision:

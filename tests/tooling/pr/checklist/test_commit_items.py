@@ -38,7 +38,7 @@ def test_merges_are_named_and_those_that_change_more_than_they_merge_are_counted
     decision = branch.decide("merge-commits")
 
     assert brief(decision) == ("warn", "merge-commits/found", ("Merge the trunk",))
-    assert decision.message == "1 of 2 commits are merges; 1 of them change files in a way that no parent has"
+    assert decision.message == "merges: 1 of 2 commits; with changes that no parent has: 1"
 
 
 def test_commits_that_wait_to_be_squashed_are_named(branch: Branch) -> None:
@@ -58,7 +58,7 @@ def test_a_branch_may_lack_as_many_commits_of_its_base_as_the_settings_say(branc
     branch.git("switch", "--quiet", "main")
     branch.commit("Go on", {"b.txt": "2\n"})
     branch.git("switch", "--quiet", "work")
-    assert branch.decide("behind").message == "2 commits behind its base; 1 are allowed"
+    assert branch.decide("behind").message == "commits behind its base: 2 (allowed: 1)"
 
 
 def test_conflict_markers_are_found_and_headings_of_equal_signs_are_not(branch: Branch) -> None:
