@@ -1,7 +1,7 @@
 """The gates: what a change has to pass, here and in CI.
 
-Plain `nox` runs quality, repo-consistency and tests. `nox -s fixup` mends what a machine can mend in the files you
-changed, and `nox -s tests -- -k words` runs some of the tests. Everything after `--` goes to the tool of the session.
+Plain `nox` runs quality, repo-consistency, tests and tests_models. `nox -s fixup` mends what a machine can mend in the
+files you changed, and `nox -s tests -- -k words` runs some of the tests. What follows `--` goes to the session's tool.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "virtualenv"
 nox.options.reuse_venv = "yes"
-nox.options.sessions = ["quality", "repo-consistency", "tests"]
+nox.options.sessions = ["quality", "repo-consistency", "tests", "tests_models"]
 
 
 @nox.session(tags=["fix"])
@@ -86,6 +86,24 @@ def tests(session: nox.Session) -> None:
     result = run_pytest(session)
     record.parent.mkdir(parents=True, exist_ok=True)
     record.write_text(json.dumps({"tree": asked, "result": result}))
+
+
+@nox.session(tags=["test"])
+def tests_models(session: nox.Session) -> None:
+    """Test the pipelined models, with torch and transformers; that nothing was collected is a failure."""
+    install_models(session)
+    run_pytest(session, *([] if session.posargs else [str(ROOT / "tests" / "pipelined"), "-n", "auto"]))
+
+
+@nox.session(tags=["test"])
+def coverage_of_models(session: nox.Session) -> None:
+    """Try every model class of transformers, or those named, and write docs/models.md and the README's table anew."""
+    written = [ROOT / "docs" / "models.md", ROOT / "README.md"]
+    install_models(session)
+    before = [path.read_text(encoding="utf-8") if path.is_file() else "" for path in written]
+    session.run("python", "-m", "tests.pipelined.coverage", *session.posargs)
+    if before != [path.read_text(encoding="utf-8") for path in written]:
+        session.error("docs/models.md or the README was stale: it is written anew, commit it")
 
 
 @nox.session(tags=["test"])
@@ -153,6 +171,11 @@ def group(name: str) -> tuple[str, ...]:
     return nox.project.dependency_groups(PYPROJECT, name)
 
 
+def install_models(session: nox.Session) -> None:
+    """Install the package with one exact torch; with pip, which takes the build that the configured index prefers."""
+    session.install(".", *group("models"), *group("tests"))
+
+
 def run_git_command(session: nox.Session, name: str) -> None:
     """Run a command that moves branches; Ctrl-C leaves git all the time that it needs to stop in order."""
     session.install(".")
@@ -176,7 +199,11 @@ def run_pytest(session: nox.Session, *options: str, env: dict[str, str] | None =
             *("pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), "--junit-xml", report),
             *options,
             *words,
-            *([] if any(word.startswith(str(ROOT)) for word in words) else [*everything, str(ROOT / "tests")]),
+            *(
+                []
+                if any(word.startswith(str(ROOT)) for word in (*options, *words))
+                else [*everything, str(ROOT / "tests")]
+            ),
             env={"PYTHONWARNDEFAULTENCODING": "1", **(env or {})},
         )
         suite = ET.parse(report).getroot().find("testsuite")  # noqa: S314 - the file is pytest's own

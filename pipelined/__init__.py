@@ -5,6 +5,7 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError("pipelined needs torch and transformers: pip install 'mergeready[models]'") from error
 
+from pipelined.balance_layers import balance_layers
 from pipelined.blocks import (
     BeginBlock,
     Block,
@@ -48,6 +49,7 @@ __all__ = [
     "SharedEmbedding",
     "SplitProjection",
     "UnregisteredModelError",
+    "balance_layers",
     "get_layer_ipu",
     "identity_loss",
     "recomputationCheckpoint",

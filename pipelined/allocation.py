@@ -69,9 +69,9 @@ def _layer_ipu(model: nn.Module, placement: Placement, parts: Parts, config: IPU
         fixed = [ask for ask in wild if ask != -1]
         room = len(layers) - sum(fixed) + sum(ask > 0 for ask in fixed)
         raise PlacementError(
-            f"{type(model).__name__} has {len(layers)} layers, too few for {ipus} IPUs with"
+            f"{type(model).__name__} has too few layers ({len(layers)}) for {ipus} IPUs with"
             f" {config.field_name('layers_per_ipu')}={list(asked)}",
-            hint=f"ask for at most {max(room, 1)} IPUs, or write 0 for each IPU that is to stay without a layer",
+            hint=f"ask for no more IPUs than {max(room, 1)}, or write 0 for each IPU that is to stay without a layer",
         )
     return dict(zip(layers, get_layer_ipu(config, layers), strict=True))
 

@@ -26,7 +26,7 @@ def sample_batches(model: Any, *, batch: int = 2, length: int = 12) -> Iterator[
     sizes = Sizes(model.config, batch, length, next(model.parameters()).device)
     # Some models count positions from behind that of the padding.
     positions = sizes.get("max_position_embeddings", "n_positions", "max_target_positions", default=length + 4)
-    sizes.length = min(length, positions - 4)
+    sizes.length = min(length, positions - 4) if positions > 4 else length
     signature = inspect.signature(model.forward).parameters
     needed = [name for name in _needed(model, signature) if name in MAKERS]
     extra = [name for name in EXTRAS if name in signature and name not in needed]

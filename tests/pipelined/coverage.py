@@ -17,20 +17,20 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
 
 from pipelined import IPUConfig, PipelineError
+from pipelined.sample import sample_inputs
 from tests.pipelined.equality import differences
 from tests.pipelined.families import all_classes
+from tests.pipelined.support import PAGE, README, with_table
 from tests.pipelined.tiny import tiny_config, tiny_model
 
 SECONDS = 20
 PARAMETERS = 30_000_000
-PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ def main() -> int:
         verdicts = list(pool.map(try_class, names, chunksize=8))
     if not sys.argv[1:]:
         PAGE.write_text(page(verdicts), encoding="utf-8")
+        README.write_text(with_table(README.read_text(encoding="utf-8")), encoding="utf-8")
     print(dict(Counter(verdict.kind for verdict in verdicts)))
     differing = [verdict for verdict in verdicts if verdict.kind == "differs" or sys.argv[1:]]
     print("\n".join(f"{verdict.kind}: {verdict.name}: {verdict.reason}" for verdict in differing))
@@ -68,12 +69,15 @@ def try_class(name: str) -> Verdict:
     signal.signal(signal.SIGALRM, _give_up)
     signal.alarm(SECONDS)
     try:
-        _refuse_large(cls)
-        found = differences(tiny_model(cls), IPUConfig(ipus_per_replica=2), force=True)
+        model = _runnable(cls)
+    except (Exception, TookTooLongError) as error:  # noqa: BLE001 - what cannot be made small raises anything
+        return Verdict(name, family, "not built", _one_line(error))
+    try:
+        found = differences(model, IPUConfig(ipus_per_replica=2), force=True)
     except PipelineError as error:
         return Verdict(name, family, "refused", _one_line(error))
-    except (Exception, TookTooLongError) as error:  # noqa: BLE001 - a model that cannot be made small raises anything
-        return Verdict(name, family, "not built", _one_line(error))
+    except (Exception, TookTooLongError) as error:  # noqa: BLE001 - that a pipelined model fails is a finding too
+        return Verdict(name, family, "differs", _one_line(error))
     finally:
         signal.alarm(0)
     return Verdict(name, family, "differs", "; ".join(found)) if found else Verdict(name, family, "equal")
@@ -122,11 +126,15 @@ def _section(kind: str, verdicts: list[Verdict]) -> Iterator[str]:
     yield ""
 
 
-def _refuse_large(cls: Any) -> None:
+def _runnable(cls: Any) -> Any:
+    """A tiny model of the class that has run on a sample batch."""
     with torch.device("meta"):
         size = sum(parameter.numel() for parameter in cls(tiny_config(cls.config_class)).parameters())
     if size > PARAMETERS:
         raise ValueError(f"its tiny configuration still has {size} parameters")
+    model = tiny_model(cls)
+    sample_inputs(model)
+    return model
 
 
 def _one_line(error: BaseException) -> str:

@@ -13,7 +13,8 @@ from tests.pipelined.structure import structure
 def differences(model: Any, config: IPUConfig, *, force: bool = False, within: float = 0.0) -> list[str]:
     """What is not as it should be, in words; nothing where all is well.
 
-    The batch is padded, has labels, and asks for all hidden states, as far as the model takes them.
+    The batch is padded, has labels, and asks for all hidden states, as far as the model takes them. Where a placement
+    was found by looking at one batch, a block may not begin with another.
     """
     inputs = full_inputs(model)
     expected = outcome(model, inputs)
@@ -27,7 +28,7 @@ def differences(model: Any, config: IPUConfig, *, force: bool = False, within: f
         found.append("outcome while parallelized")
     if structure(pipelined)["tensors"] != before["tensors"]:
         found.append("state dict while parallelized")
-    found += [f"block {name} never begins" for name in silent]
+    found += [] if force else [f"block {name} never begins" for name in silent]
 
     pipelined.deparallelize()
     if not same(outcome(pipelined, inputs), expected):

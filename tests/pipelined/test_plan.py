@@ -188,7 +188,7 @@ def test_the_command_prints_json_and_draws(
     ("words", "message"),
     [
         (["BertForMaskedLn"], "error: 'BertForMaskedLn' names no model: "),
-        (["BertForMaskedLM", "--ipus", "99"], "error: PipelinedBertForMaskedLM has 12 layers, too few for 99 IPUs "),
+        (["BertForMaskedLM", "--ipus", "99"], "error: PipelinedBertForMaskedLM has too few layers (12) for 99 IPUs "),
         (["BertForMaskedLM", "--ipus", "0"], "error: `IPUConfig` attribute `ipus_per_replica` must be >= 1."),
         (
             ["BertForMaskedLM", "--layers", "3,x"],

@@ -82,7 +82,7 @@ def test_what_poptorch_cannot_do_here_is_said() -> None:
 
 def with_poptorch(what: str) -> Any:
     """What `with_poptorch.py` prints, in a process that finds the stand-in first."""
-    path = os.pathsep.join([str(HERE / "sdk"), str(HERE.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    path = os.pathsep.join([str(HERE / "sdk"), *filter(None, [os.environ.get("PYTHONPATH")])])
     ended = subprocess.run(
         [sys.executable, "-W", "ignore", str(HERE / "with_poptorch.py"), what],
         env={**os.environ, "PYTHONPATH": path},

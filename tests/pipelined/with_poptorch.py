@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+# Behind what is installed, so that the package under test is the one that the test itself has.
+sys.path.append(str(Path(__file__).parents[2]))
 
 import poptorch
 import torch
