@@ -29,7 +29,7 @@ def test_lines_that_no_edit_names_stay_as_they_are_and_new_ones_end_as_most_do(
     *, lines: list[bytes], actions: list[tuple[str, int, str]], last: str, bom: bool, ended: bool
 ) -> None:
     if lines and not ended:
-        lines[-1] = lines[-1].rstrip(b"\r\n")
+        lines = split_lines(b"".join(lines).rstrip(b"\r\n"))
     edits = edits_of(actions, len(lines), last)
     mark = codecs.BOM_UTF8 if bom else b""
     expected = forwards(lines, edits)
