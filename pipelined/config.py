@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import warnings
 from dataclasses import InitVar, asdict, dataclass, field, fields
 from functools import cache
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_type_hints
 
 from pipelined.config_checks import check_type, check_value
+from pipelined.config_fields import LATER, ForMode, LayerCounts
+from pipelined.config_text import parsed, read_fields
 from pipelined.errors import IncompatibleIPUConfigError
 from pipelined.execution import Execution
 
@@ -26,28 +27,6 @@ logger = logging.getLogger(__name__)
 
 CONFIG_NAME = "ipu_config.json"
 MODES = ("training", "inference")
-
-LATER: Any = None
-"""The default of a field that is worked out of others when the config is made: no reader ever sees it."""
-
-
-class ForMode:
-    """The field of that name in training mode, and its `inference_` twin in inference mode."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, config: IPUConfig, owner: type[IPUConfig] | None = None) -> Any:
-        return getattr(config, config.field_name(self.name))
-
-    def __set__(self, config: IPUConfig, value: Any) -> None:
-        setattr(config, config.field_name(self.name), value)
-
-
-class LayerCounts(list[int]):
-    """Layers per IPU that also know over how many IPUs a lone wildcard `[-1]` spreads."""
-
-    ipus: int | None = None
 
 
 @dataclass(kw_only=True)
@@ -201,7 +180,7 @@ class IPUConfig:
                 raise ValueError(f"{item!r} is not of the form key=value")
             if name not in _hints():
                 raise ValueError(f"Key {name} isn't in the original config dict")
-            setattr(self, name, _parsed(name, text, like=getattr(self, name)))
+            setattr(self, name, parsed(name, text, like=getattr(self, name)))
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, without the mode; what JSON holds."""
@@ -222,20 +201,7 @@ class IPUConfig:
     @classmethod
     def from_pretrained(cls, name_or_path: str | Path, **overrides: Any) -> Self:
         """Read `ipu_config.json` from a file, a folder or a repository of the Hugging Face hub; keywords win."""
-        path = Path(name_or_path)
-        if path.is_dir():
-            path /= CONFIG_NAME
-        elif not path.is_file():
-            from huggingface_hub import hf_hub_download
-
-            path = Path(hf_hub_download(str(name_or_path), CONFIG_NAME))
-        try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise IncompatibleIPUConfigError(f"{path} holds no IPU config: {error}") from error
-        if not isinstance(values, dict):
-            raise IncompatibleIPUConfigError(f"{path} holds a {type(values).__name__}, and an IPU config is an object")
-        return cls.from_dict(values, **overrides)
+        return cls.from_dict(read_fields(name_or_path, CONFIG_NAME), **overrides)
 
     def to_options(self, *, for_inference: bool = False, compile_only: bool = False) -> Any:
         """These settings as `poptorch.Options`; RuntimeError where there is no Mk2 IPU, unless only to compile."""
@@ -299,20 +265,3 @@ def _hints() -> dict[str, Any]:
     """The types of the fields, worked out once."""
     hints = get_type_hints(IPUConfig)
     return {one.name: hints[one.name] for one in fields(IPUConfig)}
-
-
-def _parsed(name: str, text: str, *, like: object) -> Any:
-    """The text as a value of the type that the field holds now."""
-    if isinstance(like, bool):
-        if text.lower() in ("true", "1", "y", "yes"):
-            return True
-        if text.lower() in ("false", "0", "n", "no"):
-            return False
-        raise ValueError(f"Can't derive true or false from {text} (key {name})")
-    if isinstance(like, int | float):
-        return type(like)(text)
-    if isinstance(like, list):
-        return json.loads(re.sub(r"\s+", ",", text))
-    if isinstance(like, str):
-        return text
-    raise ValueError(f"You can only update int, float, bool, list or string values, got {text} for key {name}")

@@ -7,7 +7,8 @@ from copy import deepcopy
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from pipelined.config import IPUConfig, LayerCounts
+from pipelined.config import IPUConfig
+from pipelined.config_fields import LayerCounts
 from pipelined.errors import IncompatibleIPUConfigError
 
 

@@ -344,6 +344,12 @@ def test_keywords_win_over_what_a_file_says(tmp_path: Path) -> None:
     assert IPUConfig.from_pretrained(tmp_path / "ipu_config.json", seed=2) == IPUConfig(seed=2, layers_per_ipu=[2, 2])
 
 
+@pytest.mark.parametrize("name", ["no/where", "not a name at all", "no-folder"])
+def test_a_config_that_is_nowhere_is_named(name: str) -> None:
+    with pytest.raises(IncompatibleIPUConfigError, match=f"{name} holds no IPU config: "):
+        IPUConfig.from_pretrained(name)
+
+
 @pytest.mark.parametrize("text", ["{", "[1]", '{"layers": 3}'])
 def test_a_file_that_holds_no_config_is_named(text: str, tmp_path: Path) -> None:
     (tmp_path / "ipu_config.json").write_text(text, encoding="utf-8")
