@@ -25,6 +25,11 @@ class Formatter(NamedTuple):
     name: str
     options: tuple[tuple[str, str | int], ...] = ()
 
+    @property
+    def line_length(self) -> int:
+        """The most characters in a line; the default of both formatters where the repository states none."""
+        return int(dict(self.options).get("line-length", 88))
+
 
 def formatter_of(index: Index) -> Formatter:
     """The formatter that the layout settings name, else the one that the repository is configured for."""
@@ -118,14 +123,13 @@ def _program(name: str) -> str:
 
 def _with_black(formatter: Formatter, snippets: list[str]) -> list[str]:
     import black
-    from black.const import DEFAULT_LINE_LENGTH
     from black.parsing import InvalidInput
 
-    named = {key.replace("-", "_"): value for key, value in formatter.options}
+    named = dict(formatter.options)
     mode = black.Mode(
-        line_length=int(named.get("line_length", DEFAULT_LINE_LENGTH)),
-        string_normalization=not named.get("skip_string_normalization", False),
-        magic_trailing_comma=not named.get("skip_magic_trailing_comma", False),
+        line_length=formatter.line_length,
+        string_normalization=not named.get("skip-string-normalization", False),
+        magic_trailing_comma=not named.get("skip-magic-trailing-comma", False),
         preview=bool(named.get("preview", False)),
     )
     results = []

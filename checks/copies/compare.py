@@ -72,28 +72,30 @@ class Comparer:
         ours, theirs = interfaces(copy, original, header, above, self._ignored)
         return Pair(copy, original, ours, theirs, header, tuple(body), replaced != text or moved, self._blank)
 
-    def compare(self, pairs: Sequence[Pair]) -> list[Outcome]:
-        """The outcome for each pair; the formatter is asked only where it decides something, and once for all."""
+    def compare(self, pairs: Sequence[Pair], *, mending: bool = True) -> list[Outcome]:
+        """The outcome for each pair; the formatter is asked only where it decides something, and once for all.
+
+        Without `mending` nobody will use the lines to put in.
+        """
         outcomes = [Outcome()] * len(pairs)
         unequal = {number: found for number, each in enumerate(pairs) if (found := _differences(each))}
-        layouts = self._lay_out([pairs[number] for number in unequal], list(unequal.values()))
+        layouts = self._lay_out([pairs[number] for number in unequal], list(unequal.values()), mending=mending)
         for (number, (hunks, _)), (copy, expected) in zip(unequal.items(), layouts, strict=True):
             each = pairs[number]
             if copy and expected and _unequal(each, copy, expected) is None:
                 continue
-            mended = _against(each, expected) if expected else hunks
-            # Another version of the formatter may have laid out the copy: its habits are not the copy's faults.
-            outcomes[number] = Outcome(hunks, mended if len(mended) <= len(hunks) else hunks, _parses(each))
+            mended = _where_they_meet(hunks, _against(each, expected)) if expected else hunks
+            outcomes[number] = Outcome(hunks, mended, _parses(each))
         return outcomes
 
     def _lay_out(
-        self, pairs: Sequence[Pair], found: Sequence[tuple[Hunks, bool]]
+        self, pairs: Sequence[Pair], found: Sequence[tuple[Hunks, bool]], *, mending: bool
     ) -> list[tuple[Lines | None, Lines | None]]:
         """For each pair the copy and the lines expected of it as the formatter has them, None where nobody asks."""
         asked: list[tuple[Pair, Lines | None]] = []
         for each, (hunks, doubtful) in zip(pairs, found, strict=True):
-            asked.append((each, each.copy.body if doubtful else None))
-            asked.append((each, each.body if doubtful or (each.replaced and not _is_verbatim(each, hunks)) else None))
+            needed = doubtful or (mending and each.replaced and not _is_verbatim(each, hunks))
+            asked += ((each, each.copy.body if doubtful else None), (each, each.body if needed else None))
         wrapped = [
             snippet.wrap_body(each.copy.indent, each.copy.header, lines) for each, lines in asked if lines is not None
         ]
@@ -121,6 +123,16 @@ def _unequal(each: Pair, copy: Lines, expected: Lines) -> tuple[Body, Body] | No
 
 def _against(each: Pair, expected: Lines) -> Hunks:
     return tuple(differences(*_bodies(each, each.copy.body, expected)))
+
+
+def _where_they_meet(hunks: Hunks, laid_out: Hunks) -> Hunks:
+    """The hunks as they are laid out, without those that only the layout makes.
+
+    Another version of the formatter may have laid out the copy: its habits are not the copy's faults.
+    """
+    found = {other for hunk in hunks for other in laid_out if hunk.meets(other)}
+    alone = (hunk for hunk in hunks if not any(hunk.meets(other) for other in found))
+    return tuple(sorted((*found, *alone), key=lambda hunk: hunk.at))
 
 
 def _bodies(each: Pair, copy: Lines, expected: Lines) -> tuple[Body, Body]:

@@ -24,13 +24,24 @@ def mended_headers(index: Index, formatter: Formatter, pairs: Sequence[Pair]) ->
     evaluated when the module is imported.
     """
     headers = [_mended(each, index.text(each.copy.path)) for each in pairs]
-    wrapped = [
-        snippet.wrap_header(each.copy.indent, header)
+    asked = [
+        None if header is None or _fits(header, formatter) else snippet.wrap_header(each.copy.indent, header)
         for each, header in zip(pairs, headers, strict=True)
-        if header is not None
     ]
-    formatted = iter(format_all(index, formatter, wrapped))
-    return [None if header is None else snippet.unwrap_header(next(formatted)) for header in headers]
+    formatted = iter(format_all(index, formatter, [text for text in asked if text is not None]))
+    return [
+        (
+            (None if header is None else header.rstrip("\n").split("\n"))
+            if text is None
+            else snippet.unwrap_header(next(formatted))
+        )
+        for header, text in zip(headers, asked, strict=True)
+    ]
+
+
+def _fits(header: str, formatter: Formatter) -> bool:
+    """Whether any formatter leaves a header as it is: it is one line that is not too long."""
+    return header.count("\n") == 1 and len(header) <= formatter.line_length
 
 
 def _mended(pair: Pair, text: str) -> str | None:

@@ -29,6 +29,14 @@ class Hunk(NamedTuple):
     gone: tuple[str, ...]
     wanted: tuple[str, ...]
 
+    def meets(self, other: Hunk) -> bool:
+        """Whether two hunks about the same copy are about the same place."""
+        return any(
+            one[0] <= max(two[1], two[0]) and two[0] <= max(one[1], one[0])
+            for one in self.changes
+            for two in other.changes
+        )
+
 
 def differences(copy: Body, expected: Body) -> Iterator[Hunk]:
     """Where a copy differs from what is expected, from top to bottom."""

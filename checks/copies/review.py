@@ -68,7 +68,7 @@ def _found(index: Index, comparer: Comparer, cases: Sequence[Case]) -> Iterator[
         if findings and case.causes:
             # What is wrong already stands on its own; the rest is wrong only if the original is.
             now = comparer.pair(case.pair.copy, case.present, case.copy.clause)._replace(judged=case.pair.judged)
-            (alone,) = comparer.compare([now])
+            (alone,) = comparer.compare([now], mending=False)
             own = {found.code for found in drifts(case.copy, now, alone, marker=marker, header=None)}
             findings = [found if found.code in own else _following(found, case.causes) for found in findings]
         yield from ((found, case) for found in findings)

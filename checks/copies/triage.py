@@ -56,7 +56,7 @@ def _doubtful(index: Index, comparer: Comparer, copies: Sequence[Copy], live: di
         for copy, clause in zip(copies, clauses, strict=True)
         if copy.original is not None
     ]
-    outcomes = comparer.compare(pairs)
+    outcomes = comparer.compare(pairs, mending=False)
     for copy, clause, both, outcome in zip(copies, clauses, pairs, outcomes, strict=True):
         mendable = not (
             outcome.hunks

@@ -170,6 +170,23 @@ def test_what_the_fix_writes_is_laid_out_by_the_repositorys_formatter(configurat
     assert mended(RULE, texts)["lib/b.py"] == RENAMED
 
 
+def test_what_another_version_of_the_formatter_did_to_a_copy_stays_where_nothing_is_wrong() -> None:
+    # Black puts brackets round such a condition since 2024.
+    original = """\
+def f(x):
+    y = Bert(1)
+    return g(
+        y=Bert.attribute.of.something
+        if x.some.condition.or_other
+        else x.another.thing.altogether
+    )
+"""
+    right = "# Copied from lib.a.f with Bert->Roberta\n" + original.replace("Bert", "Roberta")
+    texts = {**BLACK, **library(a=original, b=right.replace("(1)", "(2)"))}
+
+    assert mended(RULE, texts)["lib/b.py"] == right
+
+
 def test_decorators_that_only_document_are_not_compared_and_which_those_are_can_be_said() -> None:
     texts = library(a="@auto_docstring('a')\n" + F, b="@auto_docstring('b')\n# Copied from lib.a.f\n" + F)
     settings = {"rules": {"copied-code": {"documenting": ["other"]}}}
