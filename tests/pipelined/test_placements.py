@@ -140,8 +140,8 @@ class Stack(nn.Module):
             {"ipus_per_replica": 8},
             PlacementError,
             (
-                "Stack has too few layers (4) for 8 IPUs with layers_per_ipu=[-1]; ask for no more IPUs than 4, or write 0"
-                " for each IPU that is to stay without a layer"
+                "Stack has too few layers (4) for 8 IPUs with layers_per_ipu=[-1]; ask for no more IPUs than 4, or"
+                " write 0 for each IPU that is to stay without a layer"
             ),
         ),
         (
@@ -149,8 +149,8 @@ class Stack(nn.Module):
             {"layers_per_ipu": [3, -1, -1]},
             PlacementError,
             (
-                "Stack has too few layers (4) for 3 IPUs with layers_per_ipu=[3, -1, -1]; ask for no more IPUs than 2, or"
-                " write 0 for each IPU that is to stay without a layer"
+                "Stack has too few layers (4) for 3 IPUs with layers_per_ipu=[3, -1, -1]; ask for no more IPUs than 2,"
+                " or write 0 for each IPU that is to stay without a layer"
             ),
         ),
         (
