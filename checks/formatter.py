@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from checks.extractor import Extractor
 from checks.facts.syntax import Unparsable, parse
 from checks.facts.toml import load_toml
 from checks.index import Index
-from checks.store import Extractor
 
 
 class Formatter(NamedTuple):

@@ -11,8 +11,9 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from checks.extractor import Extractor
     from checks.settings import Settings
-    from checks.store import Extractor, Store
+    from checks.store import Store
 
 T = TypeVar("T")
 

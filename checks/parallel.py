@@ -11,7 +11,7 @@ from checks.errors import CheckError
 from checks.text import decode
 
 if TYPE_CHECKING:
-    from checks.store import Extractor
+    from checks.extractor import Extractor
     from checks.tree import Tree
 
 _WORTH_A_POOL = 150  # files; below it, starting processes costs more than it saves

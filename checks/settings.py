@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checks import profiles
 from checks.errors import CheckError
+from checks.extractor import Extractor
 from checks.facts.toml import load_toml
 from checks.profiles import Profile
 from checks.rules import RULES
 from checks.shape import known, place, typed
-from checks.store import Extractor
 
 if TYPE_CHECKING:
     from checks.store import Store

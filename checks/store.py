@@ -6,7 +6,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from checks.text import decode
 
@@ -16,19 +16,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _TEXT_BUDGET = 64 << 20  # bytes of text kept in memory
-
-
-class Extractor(NamedTuple, Generic[T]):
-    """A pure function from the text of a file to facts about it.
-
-    `extract` returns what JSON can hold, and `load` makes the value that rules see out of that. Both are module-level
-    functions, so that other processes can run them. Facts are cached by content and by the code of this package, so a
-    change of an extractor needs no version number.
-    """
-
-    name: str
-    extract: Callable[[str], Any]
-    load: Callable[[Any], T]
 
 
 class Store:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from checks.extractor import Extractor
 from checks.facts.syntax import Unparsable, parse
-from checks.store import Extractor
 
 _IMPORT = re.compile(r"^from +(\.[\w.]*) +import +(?:\(([^()]*)\)|([^\n(\\;]+)$)", re.MULTILINE)
 _NAME = re.compile(r"(\w+)(?: +as +(\w+))?")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from checks.store import Extractor
+from checks.extractor import Extractor
 
 Comments = tuple[tuple[int, int, tuple[str, ...], str], ...]
 """The first and the last line, the names and the reason of each comment of a file."""

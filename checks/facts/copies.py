@@ -8,9 +8,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from checks.extractor import Extractor
 from checks.facts.python import Definition, definitions_in
 from checks.facts.strings import LITERAL, mask
-from checks.store import Extractor
 
 
 class Marker(NamedTuple):

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from checks.extractor import Extractor
 from checks.facts.syntax import Unparsable, parse
 from checks.facts.toml import load_toml
-from checks.store import Extractor
 
 
 class Requirement(NamedTuple):

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from checks.extractor import Extractor
 from checks.facts.syntax import Unparsable, parse
-from checks.store import Extractor
 
 _OBJECT = re.compile(r"class +(\w+)|(?:async +)?def +(\w+)|(\w+) *=")
 _BACKENDS = re.compile(r"\[[^\[\]\n]*\]")

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from checks.extractor import Extractor
 from checks.facts.syntax import Unparsable, parse
-from checks.store import Extractor
 
 
 class Import(NamedTuple):

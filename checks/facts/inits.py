@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from checks.extractor import Extractor
 from checks.inits.model import Block, Imported, Init, Listing
-from checks.store import Extractor
 
 
 def _extract(text: str) -> Any:

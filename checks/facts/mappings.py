@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from checks.extractor import Extractor
 from checks.facts.syntax import Unparsable, parse
-from checks.store import Extractor
 
 
 class Entry(NamedTuple):

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from checks.extractor import Extractor
 from checks.facts.syntax import Unparsable, parse
-from checks.store import Extractor
 
 # The look-ahead turns indented lines away at once: it halves the time of the whole.
 _LINE = re.compile(

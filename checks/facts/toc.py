@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from checks.extractor import Extractor
 from checks.facts.contents import Entry, Oddity, Toc
 from checks.reorder import Block
-from checks.store import Extractor
 
 
 def _extract(text: str) -> Toc:

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from checks.cache import Cache
+from checks.extractor import Extractor
 from checks.facts.comments import PYTHON
-from checks.store import Extractor, Store
+from checks.store import Store
 from checks.tree import MemoryTree, Tree, WorkTree
 from tests.checks.repositories import make_repository, write
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.engine import collect
+from checks.extractor import Extractor
 from checks.facts.comments import MARKDOWN, OTHERS, PYTHON, Comments
 from checks.model import Finding
-from checks.store import Extractor
 from checks.suppress import Suppression, apply, of_finding
 from checks.suppress import collect as collect_comments
 from tests.checks.trees import index_of, tree_of

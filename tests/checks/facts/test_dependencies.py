@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import pytest
 
+from checks.extractor import Extractor
 from checks.facts.dependencies import PROJECT, SETUP, TABLE, Declared, Requirement, Table
 from checks.facts.syntax import Unparsable
-from checks.store import Extractor
 
 T = TypeVar("T")
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checks.extractor import Extractor
 from checks.facts.bindings import BINDINGS, IMPORTS, Bindings
 from checks.facts.dummies import DUMMIES, Dummies, Dummy
 from checks.facts.inits import INIT
 from checks.facts.surface import SURFACE, Export, exports_of
 from checks.inits.model import Init, Item, Spot
-from checks.store import Extractor
 
 EXTRACTORS: tuple[Extractor[Any], ...] = (INIT, SURFACE, BINDINGS, IMPORTS, DUMMIES)
 
