@@ -248,9 +248,8 @@ def test_s34_inside_a_hook_of_commit_all_the_verdict_is_that_of_outside(branch: 
     branch.commit("Say more", {"README.md": "More.\n"})
     outside = run_process(branch, "pr", "--format", "json").stdout
     hook = branch.folder / ".git" / "hooks" / "pre-commit"
-    hook.write_text(
-        f'#!/bin/sh\n"{sys.executable}" -m tests.tooling.commands.test_pr > ../inside.json\n', encoding="utf-8"
-    )
+    code = "import sys; from tooling.cli import main; sys.exit(main(['pr', '--format', 'json']))"
+    hook.write_text(f'#!/bin/sh\n"{sys.executable}" -c "{code}" > ../inside.json\n', encoding="utf-8")
     hook.chmod(0o755)
     (branch.folder / "README.md").write_text("Even more.\n", encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -431,7 +430,3 @@ def run_process(branch: Branch, *words: str, **variables: str) -> subprocess.Com
         encoding="utf-8",
         check=False,
     )
-
-
-if __name__ == "__main__":  # what the hook of S34 runs
-    sys.exit(main(["pr", "--format", "json"]))
