@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from checks.extractor import Extractor
 from checks.text import decode
 
 if TYPE_CHECKING:
