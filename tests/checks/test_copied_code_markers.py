@@ -175,6 +175,7 @@ def test_what_another_version_of_the_formatter_did_to_a_copy_stays_where_nothing
     original = """\
 def f(x):
     y = Bert(1)
+    z = y
     return g(
         y=Bert.attribute.of.something
         if x.some.condition.or_other
