@@ -20,6 +20,7 @@ from pathlib import Path
 
 FILES, COMMITS, BEHIND = 3000, 100, 20
 ALLOWED = {"rebase": 1.3, "status": 4.0}
+IGNORED = ("__pycache__/", "*.py[cod]", "*.so", "build/", "dist/", "*.egg-info/", ".venv/", "*.log", "wandb/", "*.swp")
 OURS = [sys.executable, "-c", "import sys; from tooling.cli import main; sys.exit(main())"]
 
 
@@ -49,23 +50,29 @@ def build(folder: Path) -> Path:
     up.mkdir()
     git(up, "init", "--quiet", "--initial-branch=main")
     for number in range(FILES):
-        path = up / f"d{number % 60}" / f"f{number}.py"
-        path.parent.mkdir(exist_ok=True)
+        path = up / where(number)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"x = {number}\n" * 50)
+    (up / ".gitignore").write_text("".join(f"{pattern}\n" for pattern in IGNORED))
     commit(up, "Begin")
     git(folder, "clone", "--quiet", "--origin=upstream", str(up), str(work))
     git(work, "remote", "add", "origin", str(up))
     git(work, "config", "mergeready.upstreamRemote", "upstream")
     git(work, "switch", "--quiet", "--create", "feature")
     for number in range(COMMITS):
-        path = work / f"d{number % 60}" / f"f{number}.py"
+        path = work / where(number)
         path.write_text(f"{path.read_text()}y = {number}\n")
         commit(work, f"Commit {number}")
     for number in range(BEHIND):
-        (up / "d1" / f"up{number}.py").write_text("z\n")
+        (up / f"up{number}.py").write_text("z\n")
         commit(up, f"Upstream {number}")
     git(work, "tag", "start")
     return work
+
+
+def where(number: int) -> str:
+    """The path of a file: 350 folders, as deep as those of a model library."""
+    return f"src/library/models/family{number % 50}/model{number % 350}/file{number}.py"
 
 
 def bare_rebase(work: Path) -> float:

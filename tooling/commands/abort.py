@@ -13,9 +13,10 @@ from argparse import ArgumentParser, Namespace
 from tooling.console import Console
 from tooling.git.command import Git
 from tooling.git.lock import only_one
+from tooling.git.options import add_options
 from tooling.git.outcome import Outcome
 from tooling.git.read import read_repo
-from tooling.git.report import Tell, add_options, report
+from tooling.git.report import Tell, report
 from tooling.git.resume import give_up, nothing_open
 from tooling.git.settle import settle
 from tooling.git.squashed import abandon_squash

@@ -16,13 +16,14 @@ from tooling.git import journal
 from tooling.git.command import Git
 from tooling.git.execute import Ended, Way
 from tooling.git.lock import only_one
+from tooling.git.options import add_options
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Step
 from tooling.git.push import Allowed
 from tooling.git.pushing import push_of_entry
 from tooling.git.read import read_repo
 from tooling.git.remotes import find_roles
-from tooling.git.report import Tell, add_options, report
+from tooling.git.report import Tell, report
 from tooling.git.resume import nothing_open, resume
 from tooling.git.settle import settle
 from tooling.git.squashed import continue_squash

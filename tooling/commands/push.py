@@ -16,13 +16,14 @@ from tooling.console import Console
 from tooling.git import journal
 from tooling.git.command import Git
 from tooling.git.lock import only_one
+from tooling.git.options import add_options
 from tooling.git.outcome import Outcome, planned
 from tooling.git.push import Allowed, plan_push
 from tooling.git.pushing import push_branch, read_pushing, sent_outcome
 from tooling.git.read import read_repo
 from tooling.git.rebase import check_idle, check_on_branch
 from tooling.git.remotes import find_roles
-from tooling.git.report import Tell, add_options, report
+from tooling.git.report import Tell, report
 from tooling.git.state import tracking_ref
 
 

@@ -21,6 +21,7 @@ from tooling.git.command import Git
 from tooling.git.execute import Way, execute
 from tooling.git.fetch import ask_remote, fetch, prefetch
 from tooling.git.lock import only_one
+from tooling.git.options import add_options
 from tooling.git.outcome import Outcome, planned
 from tooling.git.plan import Next, Plan, RefusedError, Step
 from tooling.git.push import Allowed, push_step
@@ -31,7 +32,7 @@ from tooling.git.rebased import rebase_outcome
 from tooling.git.rehearse import rehearsed
 from tooling.git.remotes import Roles, find_roles
 from tooling.git.replay import read_replay
-from tooling.git.report import Tell, add_options, report
+from tooling.git.report import Tell, report
 from tooling.git.signing import check_signing
 from tooling.git.state import HEADS, Repo, tracking_ref
 from tooling.git.text import shown

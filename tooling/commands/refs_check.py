@@ -20,10 +20,11 @@ from pathlib import Path
 from tooling.console import Console
 from tooling.errors import Exit, UserError
 from tooling.git.command import Git
+from tooling.git.options import add_options
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Next
 from tooling.git.references import Style, find, lines, strip
-from tooling.git.report import add_options, report
+from tooling.git.report import report
 from tooling.git.text import count, shown
 
 # A hook sees the file before git has cut off what it wrote there itself.

@@ -10,7 +10,8 @@ from argparse import ArgumentParser, Namespace
 
 from tooling.commands.continue_ import go_on
 from tooling.console import Console
-from tooling.git.report import add_options, report
+from tooling.git.options import add_options
+from tooling.git.report import report
 
 
 def configure(parser: ArgumentParser) -> None:

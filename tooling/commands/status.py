@@ -9,14 +9,17 @@ Examples:
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
-from tooling.console import Console
-from tooling.git.command import Git
-from tooling.git.outcome import Outcome
-from tooling.git.read import read_repo
-from tooling.git.report import add_options, report
-from tooling.git.standing import read_standing, standing_outcome
+from tooling.git.options import add_options
+from tooling.git.read import begin_reading, finish_reading
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from tooling.console import Console
+    from tooling.git.outcome import Outcome
+    from tooling.git.read import Asked
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -25,10 +28,16 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace, console: Console) -> int:
-    """Show where things stand."""
-    return report("status", options, console, lambda _: _status())
+    """Show where things stand; what shows it is imported while git is reading."""
+    asked = begin_reading()
+    from tooling.git.report import report
+
+    return report("status", options, console, lambda _: _status(asked))
 
 
-def _status() -> Outcome:
-    repo = read_repo()
+def _status(asked: Asked) -> Outcome:
+    from tooling.git.command import Git
+    from tooling.git.standing import read_standing, standing_outcome
+
+    repo = finish_reading(asked)
     return standing_outcome(repo, read_standing(repo, Git(repo.root)))

@@ -26,12 +26,13 @@ from tooling.git.command import Git
 from tooling.git.draft import Asked, write_draft
 from tooling.git.execute import Way, execute
 from tooling.git.lock import only_one
+from tooling.git.options import add_options
 from tooling.git.outcome import Outcome, planned
 from tooling.git.plan import Next, Plan, RefusedError
 from tooling.git.read import read_repo
 from tooling.git.rebase import check_idle
 from tooling.git.remotes import find_roles
-from tooling.git.report import Tell, add_options, report
+from tooling.git.report import Tell, report
 from tooling.git.squash import Record, count_commits, find_base, merge, read_records
 from tooling.git.squashed import finish_squash, stopped_squash
 from tooling.git.state import Repo

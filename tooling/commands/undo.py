@@ -19,11 +19,12 @@ from tooling.git import journal
 from tooling.git.command import Git
 from tooling.git.journal import Entry
 from tooling.git.lock import only_one
+from tooling.git.options import add_options
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Move, Next, Pushed, Step
 from tooling.git.pushing import send
 from tooling.git.read import read_repo
-from tooling.git.report import Tell, add_options, report
+from tooling.git.report import Tell, report
 from tooling.git.restore import restore
 from tooling.git.settle import settle
 from tooling.git.state import HEADS, Remote, Repo

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from tooling.git.state import Change, Commit, Head, Remote, Worktree
 
-REF_FORMAT = "%(objectname) %(refname)"
+REF_FORMAT = "%(objectname) %(refname) %(symref)"
 COMMIT_FORMAT = "%H%x00%P%x00%an <%ae>%x00%at%x00%B%x00%x00"
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
@@ -51,10 +51,14 @@ def status(output: bytes) -> tuple[Head, tuple[Change, ...]]:
     return Head(oid, ref), tuple(changes)
 
 
-def refs(output: bytes) -> dict[str, str]:
-    """Object ids by full ref name, from `for-each-ref` with REF_FORMAT."""
-    lines = (os.fsdecode(line).partition(" ") for line in output.split(b"\n") if line)
-    return {name: oid for oid, _, name in lines}
+def refs(output: bytes) -> tuple[dict[str, str], dict[str, str]]:
+    r"""Object ids by full ref name, and what symbolic refs stand for, from `for-each-ref` with REF_FORMAT.
+
+    >>> refs(b"11 refs/heads/main \n11 refs/remotes/up/HEAD refs/remotes/up/main\n")
+    ({'refs/heads/main': '11', 'refs/remotes/up/HEAD': '11'}, {'refs/remotes/up/HEAD': 'refs/remotes/up/main'})
+    """
+    lines = [os.fsdecode(line).split(" ") for line in output.split(b"\n") if line]
+    return {name: oid for oid, name, _ in lines}, {name: target for _, name, target in lines if target}
 
 
 def advertised(output: bytes) -> tuple[dict[str, str], str]:

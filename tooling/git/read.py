@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 from tooling.errors import Exit, UserError
 from tooling.git import parse
-from tooling.git.command import Git, failed, text
+from tooling.git.command import Git, Question, failed, text
 from tooling.git.state import BACKUPS, HEADS, REMOTES, SYNCS, Operation, Repo
 from tooling.process import Done
 
@@ -14,10 +15,27 @@ OLDEST = (2, 30)
 _NOT_HERE = "run it inside a checkout"
 
 
+class Asked(NamedTuple):
+    """Questions to git about the repository around a folder, the answers still to come."""
+
+    start: str
+    questions: tuple[Question, ...]
+
+
+def begin_reading(start: str = ".") -> Asked:
+    """Ask git all there is to ask, and come back before it has answered."""
+    git = Git(start)
+    return Asked(start, tuple(git.start(*arguments) for arguments in _QUESTIONS))
+
+
 def read_repo(start: str = ".") -> Repo:
     """The repository around a folder; UserError where there is none, or git is too old or does not trust it."""
-    git = Git(start)
-    asked = [git.start(*arguments) for arguments in _QUESTIONS]
+    return finish_reading(begin_reading(start))
+
+
+def finish_reading(reading: Asked) -> Repo:
+    """The repository that git was asked about; UserError as in `read_repo`."""
+    start, asked = reading
     version, place, *others = [question.finish() for question in asked]
     found = parse.version(version.out)
     if found < OLDEST:
@@ -28,6 +46,7 @@ def read_repo(start: str = ".") -> Repo:
             raise failed(question.name, done)
     status, refs, settings, trees = (done.out for done in others)
     head, changes = parse.status(status)
+    refs_found, symbolic = parse.refs(refs)
     config = parse.config(settings)
     return Repo(
         root=root,
@@ -35,7 +54,8 @@ def read_repo(start: str = ".") -> Repo:
         common_dir=common_dir,
         version=found,
         head=head,
-        refs=parse.refs(refs),
+        refs=refs_found,
+        symbolic=symbolic,
         changes=changes,
         remotes=parse.remotes(config),
         worktrees=parse.worktrees(trees),

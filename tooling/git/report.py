@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Callable
 
 from tooling.console import Console
@@ -13,17 +13,6 @@ from tooling.git.text import command_line, shown
 
 Tell = Callable[[str], None]
 _COLOURS = {Exit.DONE: "green", Exit.FINDINGS: "yellow", Exit.STOPPED: "yellow"}
-
-
-def add_options(parser: ArgumentParser, *, dry_run: bool = True) -> None:
-    """The options that all git commands have."""
-    if dry_run:
-        parser.add_argument(
-            "--dry-run", action="store_true", help="show the plan and what would come of it; change nothing"
-        )
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object, and nothing else, on standard output"
-    )
 
 
 def report(command: str, options: Namespace, console: Console, work: Callable[[Tell], Outcome]) -> int:

@@ -40,7 +40,7 @@ class Standing(NamedTuple):
 def read_standing(repo: Repo, git: Git) -> Standing:
     """The standing of the current branch."""
     roles = _roles(repo)
-    main = _main_ref(repo, git, roles) if roles else ""
+    main = _main_ref(repo, roles) if roles else ""
     branch = branch_of(repo)
     tip = repo.refs.get(branch, repo.head.oid)
     own = tracking_ref(roles.fork.name, branch.removeprefix(HEADS)) if roles and roles.fork else ""
@@ -179,8 +179,8 @@ def _roles(repo: Repo) -> Roles | None:
         return None
 
 
-def _main_ref(repo: Repo, git: Git, roles: Roles) -> str:
+def _main_ref(repo: Repo, roles: Roles) -> str:
     """The ref that follows upstream's main branch, as it was when upstream was last asked."""
-    head = git.line("symbolic-ref", "--quiet", tracking_ref(roles.upstream.name, "HEAD"))
+    head = repo.symbolic.get(tracking_ref(roles.upstream.name, "HEAD"), "")
     names = (tracking_ref(roles.upstream.name, name) for name in ("main", "master"))
     return head or next((name for name in names if name in repo.refs), "")

@@ -96,6 +96,8 @@ class Repo(NamedTuple):
     version: tuple[int, int]
     head: Head
     refs: Mapping[str, str]
+    symbolic: Mapping[str, str]
+    """What symbolic refs stand for, both names in full."""
     changes: tuple[Change, ...]
     remotes: tuple[Remote, ...]
     worktrees: tuple[Worktree, ...]

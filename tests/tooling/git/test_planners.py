@@ -22,6 +22,7 @@ REPO = Repo(
     version=(2, 39),
     head=Head(TIP, "refs/heads/feature"),
     refs={"refs/heads/feature": TIP, "refs/heads/main": BASE, "refs/remotes/origin/main": BASE},
+    symbolic={},
     changes=(),
     remotes=(ORIGIN, UPSTREAM),
     worktrees=(Worktree("/work", TIP, "refs/heads/feature"),),
@@ -171,7 +172,7 @@ CAUSES = [
 
 
 @pytest.mark.parametrize(("porcelain", "errors", "hook", "code"), CAUSES, ids=[case[3] for case in CAUSES])
-def test_a_push_that_failed_says_why(porcelain: str, errors: str, hook: bool, code: str) -> None:  # noqa: FBT001
+def test_a_push_that_failed_says_why(porcelain: str, errors: str, hook: bool, code: str) -> None:
     assert refusal(porcelain, errors, hook)[0] == code
 
 
