@@ -39,11 +39,12 @@ from tooling.git.text import shown
 
 
 class Target(NamedTuple):
-    """What to rebase on: its name for people, its commit, and where upstream stood before we fetched."""
+    """What to rebase on: a name for people, a commit, and for upstream's where it stood and which ref follows it."""
 
     name: str
     oid: str
     known: str = ""
+    ref: str = ""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -132,11 +133,11 @@ def _target(repo: Repo, git: Git, roles: Roles, onto: str, tell: Tell) -> Target
         oid = git.line("rev-parse", "--verify", target)
     if not named:
         git.attempt("symbolic-ref", tracking_ref(upstream.name, "HEAD"), target)
-    return Target(target.removeprefix("refs/remotes/"), oid, known)
+    return Target(target.removeprefix("refs/remotes/"), oid, known, target)
 
 
 def _plan(repo: Repo, git: Git, roles: Roles, target: Target, options: Namespace) -> Plan:
-    replay = read_replay(repo, git, target.oid, known=target.known, tracking=_seen(repo, roles))
+    replay = read_replay(repo, git, target.oid, ref=target.ref, known=target.known, tracking=_seen(repo, roles))
     wishes = Wishes(options.autostash, options.flatten, options.adopt)
     stash = edits.make_stash(git, repo.edits) if options.autostash and not replay.line_ends_only else ""
     push = _push(repo, roles, options)

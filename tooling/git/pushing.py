@@ -14,7 +14,7 @@ from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, Pushed, RefusedError, Step
 from tooling.git.push import Allowed, Pushing, moved_meanwhile, plan_push, push_step, refusal
 from tooling.git.remotes import Roles
-from tooling.git.replay import foreign_commits
+from tooling.git.replay import foreign_commits, is_ancestor
 from tooling.git.state import HEADS, Remote, Repo, tracking_ref
 from tooling.git.text import shown
 
@@ -86,11 +86,6 @@ def push_of_entry(repo: Repo, git: Git, roles: Roles, entry: Entry, *, expected:
     if sent.code:
         return Ended(entry, Stop("push", sent.message))
     return Ended(entry._replace(pushed=(*entry.pushed, *([sent.pushed] if sent.pushed else []))))
-
-
-def is_ancestor(git: Git, old: str, new: str) -> bool:
-    """Whether a commit is here and is held by another."""
-    return git.attempt("merge-base", "--is-ancestor", old, new).status == 0
 
 
 def push_outcome(ended: Ended) -> Outcome:

@@ -18,7 +18,7 @@ from tooling.git.plan import Plan
 from tooling.git.read import read_operation
 from tooling.git.replay import LOG
 from tooling.git.state import Commit, Repo
-from tooling.git.text import count, short, shown
+from tooling.git.text import count, encoded, short, shown
 from tooling.process import Done
 
 
@@ -83,4 +83,9 @@ def rehearsed(repo: Repo, git: Git, plan: Plan) -> Outcome:
     if len(rehearsal.conflicts) > 1:
         lines.append("each commit after the first conflict was tried as if your side had been kept")
     conflicts = tuple(conflict for _, found in rehearsal.conflicts for conflict in found)
-    return planned(plan, lines=tuple(lines), conflicts=conflicts)
+    outcome = planned(plan, lines=tuple(lines), conflicts=conflicts)
+    by_commit = (
+        {"commit": commit.oid, "subject": shown(commit.subject), "conflicts": [encoded(item.path) for item in found]}
+        for commit, found in rehearsal.conflicts
+    )
+    return outcome._replace(items=(*outcome.items, *by_commit))

@@ -46,13 +46,14 @@ class Replay(NamedTuple):
         return tuple(commit for commit in self.commits if len(commit.parents) > 1)
 
 
-def read_replay(repo: Repo, git: Git, onto: str, *, known: str = "", tracking: str = "") -> Replay:
+def read_replay(repo: Repo, git: Git, onto: str, *, ref: str = "", known: str = "", tracking: str = "") -> Replay:
     """Compare the branch with what it goes onto.
 
-    `known` is upstream's tip as it was before the fetch, `tracking` the fork's branch as it was last seen.
+    `ref` follows upstream's branch, `known` is its tip as it was before the fetch, and `tracking` is the fork's
+    branch as it was last seen.
     """
     tip = repo.head.oid
-    base, rewritten = _base(git, tip, onto, known)
+    base, rewritten = _base(git, tip, onto, known, ref)
     foreign = foreign_commits(git, repo.head.ref, tip, tracking)
     adopted = tracking if foreign else ""
     if not base:
@@ -121,15 +122,24 @@ def _differences(output: bytes) -> Iterator[Difference]:
         yield Difference(next(fields), status[:1], (before, after))
 
 
-def _base(git: Git, tip: str, onto: str, known: str) -> tuple[str, bool]:
-    """Where the branch forked off, from the old history where upstream was rewritten since, and whether it was."""
+def _base(git: Git, tip: str, onto: str, known: str, ref: str) -> tuple[str, bool]:
+    """Where the branch forked off, from the old history where upstream was rewritten since, and whether it was.
+
+    The log of the ref that follows upstream knows the old history, if somebody fetched before us.
+    """
     base = git.line("merge-base", onto, tip)
-    rewritten = bool(known) and known != onto and git.attempt("merge-base", "--is-ancestor", known, onto).status == 1
-    other = git.line("merge-base", known, tip) if rewritten and base else ""
-    if not other or other == base:
-        return base, rewritten
-    above = [int(git.ask("rev-list", "--count", f"{start}..{tip}")) for start in (base, other)]
-    return (base if above[0] <= above[1] else other), rewritten
+    found = [git.line("merge-base", known, tip)] if known and known != onto else []
+    found += [git.line("merge-base", "--fork-point", ref, tip)] if ref else []
+    old = [oid for oid in found if oid and oid != base and not is_ancestor(git, oid, onto)]
+    if not base or not old:
+        return base, False
+    above = [(int(git.ask("rev-list", "--count", f"{oid}..{tip}")), oid) for oid in (base, *old)]
+    return min(above)[1], True
+
+
+def is_ancestor(git: Git, old: str, new: str) -> bool:
+    """Whether a commit is here and is held by another."""
+    return git.attempt("merge-base", "--is-ancestor", old, new).status == 0
 
 
 def _added(git: Git, tip: str, base: str, incoming: Sequence[Difference]) -> set[str]:

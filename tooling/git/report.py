@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from collections.abc import Callable
 
@@ -18,8 +19,7 @@ _COLOURS = {Exit.DONE: "green", Exit.FINDINGS: "yellow", Exit.STOPPED: "yellow"}
 def report(command: str, options: Namespace, console: Console, work: Callable[[Tell], Outcome]) -> int:
     """Do the work, print its outcome, return its exit code; `work` gets a function that says what is being done now."""
     try:
-        with console.progress(command) as tell:
-            outcome = work(tell)
+        outcome = work(_teller(console))
     except UserError as error:
         outcome = refused(command, error)
     except KeyboardInterrupt:
@@ -31,6 +31,13 @@ def report(command: str, options: Namespace, console: Console, work: Callable[[T
     else:
         _print(outcome, console)
     return int(outcome.exit)
+
+
+def _teller(console: Console) -> Tell:
+    """Say each step on a line of its own at a terminal: git may ask for a password there, so no spinner may run."""
+    if sys.stderr.isatty():
+        return lambda step: console.note(f"{step} …", "dim")
+    return lambda _: None
 
 
 def _print(outcome: Outcome, console: Console) -> None:

@@ -14,8 +14,8 @@ from tooling.git import worktree
 from tooling.git.command import Git, failed, text
 from tooling.git.conflicts import Conflict, read_conflicts
 from tooling.git.plan import RefusedError
-from tooling.git.pushing import is_ancestor
 from tooling.git.references import Style, find
+from tooling.git.replay import is_ancestor
 from tooling.git.signing import signs
 from tooling.git.state import SYNCS, Repo
 from tooling.git.sync import Syncing

@@ -43,6 +43,20 @@ def test_a_dry_run_shows_what_conflicts_and_the_commands(bench: Bench) -> None:
     )
 
 
+def test_a_dry_run_tells_programs_which_commit_conflicts_in_what(bench: Bench) -> None:
+    bench.upstream("Change both", {"a.txt": text({3: "theirs"}), "b.txt": text({10: "theirs"})})
+    tip = bench.oid()
+
+    result = bench.run("rebase", "--dry-run", "--json")
+
+    conflicts = [item for item in result.json["items"] if "commit" in item]
+    assert [(item["subject"], item["conflicts"]) for item in conflicts] == [
+        ("Change line 3 of a", [{"path": "a.txt"}]),
+        ("Change line 10 of b", [{"path": "b.txt"}]),
+    ]
+    assert (result.code, bench.oid(), bench.git("worktree", "list").count("\n")) == (0, tip, 0)
+
+
 def test_a_conflict_says_whose_change_is_which_and_what_to_run(bench: Bench) -> None:
     bench.upstream("Change line 3", {"a.txt": text({3: "theirs"})})
 

@@ -176,6 +176,19 @@ def test_row_17_only_own_commits_are_replayed_after_upstream_was_rewritten(bench
     assert subjects == ["Change line 10 of b", "Change line 3 of a", "Add d, better", "Begin"]
 
 
+def test_row_17_it_makes_no_difference_that_somebody_fetched_before(bench: Bench) -> None:
+    assert bench.run("rebase").code == 0
+    bench.git("switch", "--quiet", "--detach", "refs/remotes/origin/main", at=bench.other)
+    bench.git("commit", "--quiet", "--amend", "--message", "Add d, better", at=bench.other)
+    bench.git("push", "--quiet", "--force", "origin", "HEAD:refs/heads/main", at=bench.other)
+    bench.git("fetch", "--quiet", "upstream")
+
+    result = bench.run("rebase", "--json")
+
+    assert (result.code, warned(result)) == (0, ["upstream-rewritten"])
+    assert bench.git("log", "--format=%s", "-3").split("\n")[2] == "Add d, better"
+
+
 def test_row_18_up_to_date_is_done_and_leaves_no_trace(bench: Bench) -> None:
     bench.git("fetch", "--quiet", "upstream")
     bench.git("rebase", "--quiet", "upstream/main")
