@@ -68,10 +68,15 @@ class Resolver:
     def find(self, dotted: str) -> tuple[Original, ...]:
         """Every definition of that name in exactly that scope, in the order of the file."""
         path, used = self.module(dotted)
-        if not path:
-            return ()
-        numbers = self.named(path).get(".".join(re.split(r"[./]", dotted)[used:]), ())
+        return self._of(path, ".".join(re.split(r"[./]", dotted)[used:])) if path else ()
+
+    def all_of(self, each: Original) -> tuple[Original, ...]:
+        """A definition and all others of its name in its scope, in the order of the file."""
+        return self._of(each.path, each.definition.name)
+
+    def _of(self, path: str, name: str) -> tuple[Original, ...]:
         facts = self.copies(path)
+        numbers = self.named(path).get(name, ())
         return tuple(Original(path, facts.definitions[number], facts.digests[number]) for number in numbers)
 
     def missing(self, dotted: str) -> Missing:

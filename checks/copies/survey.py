@@ -54,21 +54,29 @@ def survey(index: Index, resolver: Resolver) -> tuple[list[Copy], list[Stray]]:
                 continue
             if marker.above >= 0:
                 here = Original(path, facts.definitions[marker.above], facts.digests[marker.above])
-                original = _original(index, here, resolver.find(claim.dotted))
+                original = _original(index, resolver, here, resolver.find(claim.dotted))
                 copies.append(Copy(path, marker, *here[1:], claim, clause.parse(claim.clause), original))
             elif not claim.fault and resolver.find(claim.dotted):
                 strays.append(Stray(path, marker, claim))
     return copies, strays
 
 
-def _original(index: Index, copy: Original, candidates: tuple[Original, ...]) -> Original | None:
-    """Of several definitions of one name, such as the parts of a property, the one with the copy's decorators."""
-    if len(candidates) < 2:
-        return candidates[0] if candidates else None
-    equal = [each for each in candidates if each.digest == copy.digest and each != copy]
-    alike = (each for each in candidates if _decorators(index, each) == _decorators(index, copy) and each != copy)
-    return equal[0] if equal else next(alike, candidates[0])
+def _original(index: Index, resolver: Resolver, copy: Original, found: tuple[Original, ...]) -> Original | None:
+    """Of several definitions of one name, the one like the copy: the same part of a property, the same branch.
+
+    What a fix may change has no say in it, or the next run might choose another.
+    """
+    if len(found) < 2:
+        return found[0] if found else None
+    own = _outline(index, copy)
+    alike = [each for each in found if each != copy and _outline(index, each) == own]
+    twins = [each for each in resolver.all_of(copy) if _outline(index, each) == own]
+    place = twins.index(copy)
+    return alike[place if place < len(alike) else 0] if alike else found[0]
 
 
-def _decorators(index: Index, each: Original) -> tuple[str, ...]:
-    return decorators(index.text(each.path)[each.definition.first : each.definition.start])
+def _outline(index: Index, each: Original) -> tuple[str, ...]:
+    """The decorators, and whether it is a class or a function."""
+    text = index.text(each.path)
+    words = text[each.definition.start : each.definition.body].split(maxsplit=1)
+    return (*decorators(text[each.definition.first : each.definition.start]), "class" if words[0] == "class" else "def")

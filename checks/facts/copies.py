@@ -96,6 +96,7 @@ def _markers(masked: str, found: list[Definition]) -> list[Marker]:
     by_start = {each.start: number for number, each in enumerate(found)}
     by_first = {each.first: number for number, each in enumerate(found)}
     markers: list[Marker] = []
+    between = 0  # where the blank lines and comments that follow a marker end, for all markers among them
     for start, end in sorted(set(_lines_that_mention(masked))):
         offset = _comment(masked, start, end)
         text = masked[offset:end].rstrip()
@@ -106,7 +107,11 @@ def _markers(masked: str, found: list[Definition]) -> list[Marker]:
             above = next(numbers, -1)
             place = "behind" if above >= 0 else ""
         else:
-            above, place = _stands(masked, end + 1, by_start, by_first)
+            line = end + 1
+            if not line < between:
+                found_between = _BETWEEN.match(masked, line)
+                between = found_between.end() if found_between else line
+            above, place = _stands(line, between, by_start, by_first)
         markers.append(Marker(offset, text, above, place))
     return markers
 
@@ -130,14 +135,11 @@ def _comment(masked: str, start: int, end: int) -> int:
     return -1
 
 
-def _stands(masked: str, line: int, by_start: dict[int, int], by_first: dict[int, int]) -> tuple[int, str]:
-    """The definition that the marker before a line stands by, and how."""
+def _stands(line: int, between: int, by_start: dict[int, int], by_first: dict[int, int]) -> tuple[int, str]:
+    """The definition that the marker before a line stands by, and how; `between` ends the comments that follow."""
     if line in by_start:
         return by_start[line], "direct"
     if line in by_first:
         return by_first[line], "decorators"
-    between = _BETWEEN.match(masked, line)
-    line = between.end() if between else line
-    if between and (line in by_start or line in by_first):
-        return by_start.get(line, by_first.get(line, -1)), "apart"
-    return -1, ""
+    above = by_start.get(between, by_first.get(between, -1))
+    return above, "apart" if above >= 0 else ""

@@ -144,6 +144,14 @@ def test_of_the_parts_of_a_property_each_is_held_against_its_own() -> None:
     assert codes(texts) == ["b:10 body"]
 
 
+def test_of_two_branches_each_is_held_against_its_own() -> None:
+    both = "if x:\n{0}    def f():\n        return 1\nelse:\n{0}    def f():\n        return 2\n"
+    texts = library(a=both.format(""), b=both.format("    # Copied from lib.a.f\n"))
+
+    assert codes(texts) == []
+    assert codes({**texts, "lib/b.py": texts["lib/b.py"].replace("2", "1")}) == ["b:8 body"]
+
+
 def test_files_that_differ_in_line_ends_are_equal_and_a_fix_keeps_them() -> None:
     source = F.encode()
     same = MemoryTree({"lib/__init__.py": b"", "lib/a.py": source, "lib/b.py": copy(F).replace("\n", "\r\n").encode()})
