@@ -51,6 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     words.add_argument("--write-body", action="store_true", help="write a draft: the template, filled in")
     report = parser.add_argument_group("report")
     report.add_argument("--format", choices=FORMATS, default="human", help="how to write it (default: human)")
+    report.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
     report.add_argument("--output", metavar="FILE", help="write the report there, and only the summary to the terminal")
     report.add_argument("--comment", action="store_true", help="in a workflow: keep one comment up to date")
 

@@ -1,7 +1,7 @@
 """Run tests, and record how it went for exactly this tree, so that `mergeready pr` can tell that they pass.
 
 The command runs as it is, and its exit code is the exit code. pytest is asked for a report by PYTEST_ADDOPTS, through
-make, nox or tox too; of several pytest runs the last one's counts are kept. Every RUN_* variable is recorded.
+make or nox too; of several pytest runs the last one's counts are kept. Every RUN_* variable is recorded.
 
 Examples:
   mergeready tests -- pytest

@@ -50,6 +50,11 @@ class Branch:
         assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
         return done.stdout.strip()
 
+    def feed(self, content: bytes, *words: str) -> bytes:
+        """What git prints of bytes on its standard input, without the last line end."""
+        done = subprocess.run(["git", *words], cwd=self.folder, input=content, capture_output=True, check=True)
+        return done.stdout.removesuffix(b"\n")
+
     def judge(self, request: Request | None = None, *, base: str = "") -> Checklist:
         """The checklist of the branch, or of what an event is about."""
         repository = git.find_repository(str(self.folder))
