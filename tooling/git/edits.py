@@ -57,18 +57,23 @@ def put_away(git: Git, edits: Sequence[Edit]) -> None:
     git.ask("--literal-pathspecs", *command, stdin=os.fsencode(paths))
 
 
-def put_back(repo: Repo, git: Git, entry: Entry, head: str) -> None:
+def put_back(repo: Repo, git: Git, entry: Entry, head: str) -> str:
     """Put edits back on a new HEAD: as they were where HEAD has the file that they were made on, merged elsewhere.
 
-    A merge that conflicts leaves unmerged paths, as git does; look for them afterwards.
+    A merge that conflicts leaves unmerged paths, as git does; look for them afterwards. Returns git's words where it
+    would not merge at all.
     """
+    refusal = ""
     paths = [edit.path for edit in entry.edits]
     touched = changed_paths(git, entry.old, head, paths)
     if touched:
-        both = git.attempt("stash", "apply", "--quiet", "--index", entry.stash)
-        if both.status and not unmerged(git):
-            git.attempt("stash", "apply", "--quiet", entry.stash)
+        done = git.attempt("stash", "apply", "--quiet", "--index", entry.stash)
+        if done.status and not unmerged(git):
+            done = git.attempt("stash", "apply", "--quiet", entry.stash)
+        if done.status and not unmerged(git):
+            refusal = text(done.err).partition("\n")[0] or "git would not apply them"
     write(repo, git, [edit for edit in entry.edits if edit.path not in touched], kept_files(repo, entry))
+    return refusal
 
 
 def write(repo: Repo, git: Git, edits: Sequence[Edit], place: Path) -> None:

@@ -88,7 +88,9 @@ def _is_done(git: Git, step: Step) -> bool:
 
 
 def _put_back(way: Way, entry: Entry) -> Ended:
-    edits.put_back(way.repo, way.git, entry, way.git.line("rev-parse", "HEAD"))
+    refusal = edits.put_back(way.repo, way.git, entry, way.git.line("rev-parse", "HEAD"))
+    if refusal:
+        return Ended(entry, Stop("edits", f"the rebase is done, but your edits are not back: {refusal}"))
     conflicts = read_conflicts(way.repo, way.git)
     if not conflicts:
         return Ended(entry)

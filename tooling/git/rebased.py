@@ -12,6 +12,7 @@ from tooling.git.journal import Entry
 from tooling.git.matching import Matched, match
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, RefusedError, Warned
+from tooling.git.read import read_repo
 from tooling.git.rebase import edits_ref
 from tooling.git.replay import LOG, differences
 from tooling.git.restore import restore
@@ -31,7 +32,7 @@ def rebase_outcome(repo: Repo, git: Git, command: str, ended: Ended) -> Outcome:
     """The outcome of a rebase that has just run; one that git refused to start is taken back, then RefusedError."""
     entry, stop = ended.entry, ended.stop
     if stop and stop.reason in ("refused", "failed", "signing"):
-        restore(repo, git, entry, "abandoned")
+        restore(read_repo(repo.root), git, entry, "abandoned")
         if stop.reason == "refused":
             raise RefusedError("git-refused", f"git did not start the rebase: {stop.message}")
         raise UserError(stop.message, hint="everything is as it was before", exit=Exit.ENVIRONMENT)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
 from pathlib import Path
 
 from ruamel.yaml import YAML
@@ -58,7 +60,7 @@ def test_as_a_hook_it_guards_the_branches_of_a_sync_and_no_others(bench: Bench) 
         (hook["entry"] for hook in hooks if hook["id"] == "mergeready-refs"), "mergeready refs-check --on 'sync*'"
     )
     program = shlex.join([*COMMAND, *shlex.split(entry)[1:]])
-    bench.hook("commit-msg", f'PYTHONPATH={shlex.quote(str(Path(__file__).parents[3]))} exec {program} "$1"')
+    bench.hook("commit-msg", f'PYTHONPATH={shlex.quote(os.pathsep.join(sys.path))} exec {program} "$1"')
 
     codes = []
     for branch in ("sync/upstream-2026-01-02", "other"):

@@ -68,6 +68,33 @@ def test_row_03_continue_after_an_edit_conflict_ends_the_run(bench: Bench) -> No
     assert (bench.run("continue").code, bench.run("status", "--json").json["items"][0]["open"]) == (0, None)
 
 
+@pytest.mark.parametrize(
+    "theirs", [{"added.txt": "theirs\n"}, {"folder/c.txt": None}, {"folder/c.txt": None, "folder": "x\n"}]
+)
+def test_row_03_edits_that_cannot_be_merged_are_told_and_come_back(
+    bench: Bench, theirs: dict[str, str | bytes | None]
+) -> None:
+    if "folder" in theirs:
+        bench.git("fetch", "--quiet", "origin", at=bench.other)
+        bench.git("switch", "--quiet", "--detach", "origin/main", at=bench.other)
+        bench.git("rm", "--quiet", "-r", "folder", at=bench.other)
+        write(bench.other / "folder", "now a file\n")
+        bench.git("add", "folder", at=bench.other)
+        bench.git("commit", "--quiet", "--message", "A file", at=bench.other)
+        bench.git("push", "--quiet", "origin", "HEAD:main", at=bench.other)
+    else:
+        bench.upstream("Theirs", theirs)
+    write(bench.work / "added.txt", "mine\n")
+    bench.git("add", "added.txt")
+    write(bench.work / "folder/c.txt", text({1: "edit"}))
+    before = snapshot(bench, ours=False)
+
+    result = bench.run("rebase", "--autostash")
+
+    assert (result.code, bench.run("undo").code) == (4, 0)
+    assert snapshot(bench, ours=False) == before
+
+
 def test_row_05_an_ignored_file_in_the_way_is_not_overwritten(bench: Bench) -> None:
     bench.upstream("Track a log", {".gitignore": "\n", "build.ignored": "theirs\n"})
     write(bench.work / "build.ignored", "mine\n")
@@ -428,6 +455,30 @@ def test_row_39_signing_that_fails_is_found_before_anything_moves(bench: Bench) 
     result = bench.run("rebase")
 
     assert (result.code, "cannot be signed" in result.said, snapshot(bench)) == (6, True, before)
+
+
+def test_row_39_signing_that_fails_half_way_takes_everything_back(bench: Bench) -> None:
+    program, count = bench.root / "sign", bench.root / "count"
+    lines = (
+        "#!/bin/sh",
+        f"echo x >> {count}",
+        f'[ "$(wc -l < {count})" -gt 2 ] && exit 1',
+        "cat > /dev/null",
+        "printf '\\n[GNUPG:] SIG_CREATED \\n' >&2",
+        "echo signature",
+    )
+    write(program, "\n".join(lines) + "\n")
+    program.chmod(0o755)
+    bench.git("config", "commit.gpgSign", "true")
+    bench.git("config", "gpg.program", str(program))
+    write(bench.work / "b.txt", text({10: "mine", 1: "edit"}))
+    before = snapshot(bench, ours=False)
+
+    result = bench.run("rebase", "--autostash")
+
+    assert (result.code, "could not sign at commit 2 of 2" in result.said) == (6, True)
+    assert snapshot(bench, ours=False) == before
+    assert bench.run("status", "--json").json["items"][0]["open"] is None
 
 
 NAME = b"caf\xe9 \x1b[31m\n.txt"
