@@ -59,7 +59,8 @@ class GitObjects:
         return self._sizes[key]
 
     def read(self, key: str) -> bytes | None:
-        if key in self._contents or self._sizes.get(key, 0) is None:
+        # Git takes a name a line, so a path with a line end in it would be taken for two.
+        if key in self._contents or self._sizes.get(key, 0) is None or "\n" in key:
             return self._contents.get(key)
         return self._ask(key)
 

@@ -79,6 +79,8 @@ def _ends(root: str, request: Request, base: str) -> Ends | NoHistory:
 
 def _local_ends(root: str, asked: str) -> Ends | NoHistory:
     """HEAD, and the tip of the branch that it is to be merged into."""
+    if "\n" in asked:
+        raise CheckError(f"there is no commit {asked!r} here", hint="see: git branch --all")
     # A local branch may be called like a remote one; whoever says upstream/main means the remote.
     named = (f"refs/remotes/{asked}", asked)
     names = ("HEAD", *(named if asked else (*TRUNKS, "refs/heads/main", "refs/heads/master")))
