@@ -71,14 +71,19 @@ def apply(clause: Clause, text: str) -> str:
     return text
 
 
-def without_effect(clause: Clause, text: str) -> tuple[Item, ...]:
-    """The items whose left side does not occur by the time it is their turn."""
-    idle = []
+def steps(clause: Clause, text: str) -> list[tuple[Item, int]]:
+    """Each item and in how many places it changes the text that the items before it left.
+
+    >>> [(str(item), count) for item, count in steps(parse("with a->b, b->c, a->d"), "a b")]
+    [('a->b', 1), ('b->c', 2), ('a->d', 0)]
+    """
+    found = []
     for item in clause.items:
-        text, count = _replace(item, text) if len(text) <= _LONGEST else (text, 1)
-        if not count:
-            idle.append(item)
-    return tuple(idle)
+        count = 1
+        if len(text) <= _LONGEST:
+            text, count = _replace(item, text)
+        found.append((item, count))
+    return found
 
 
 _NOTHING = Clause()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from textwrap import shorten
 
+from checks.copies.clause import steps
 from checks.copies.compare import Outcome, Pair
 from checks.copies.hunks import Change
 from checks.copies.interface import same
@@ -28,11 +29,11 @@ def drifts(copy: Copy, pair: Pair, outcome: Outcome, *, marker: int, header: Seq
         what = "bases" if piece.header.lstrip().startswith("class") else "parameters"
         edits = () if header is None else (Edit(copy.path, piece.line, piece.body_line - 1, _text(header)),)
         message = f"the {what} of `{piece.name}` are not those of `{copy.claim.dotted}`"
-        found = _listed(pair, "signature", message, ours=ours.parameters, theirs=theirs.parameters)
+        found = _listed(copy, pair, "signature", message, ours=ours.parameters, theirs=theirs.parameters)
         yield found._replace(anchors=anchors, edits=edits)
     if not same(ours.decorators, theirs.decorators):
         message = f"the decorators of `{piece.name}` are not those of `{copy.claim.dotted}`"
-        yield _listed(pair, "decorators", message, ours=ours.decorators, theirs=theirs.decorators)._replace(
+        yield _listed(copy, pair, "decorators", message, ours=ours.decorators, theirs=theirs.decorators)._replace(
             anchors=anchors
         )
 
@@ -63,11 +64,13 @@ def _body(copy: Copy, pair: Pair, outcome: Outcome) -> Finding:
             for key in keys
         ),
         source=source,
-        detail=_diff(copy, pair, changes),
+        detail="\n".join((*_steps(copy, pair), *_diff(copy, pair, changes))),
     )
 
 
-def _listed(pair: Pair, what: str, message: str, *, ours: tuple[str, ...], theirs: tuple[str, ...]) -> Finding:
+def _listed(
+    copy: Copy, pair: Pair, what: str, message: str, *, ours: tuple[str, ...], theirs: tuple[str, ...]
+) -> Finding:
     """A finding about parameters or decorators."""
     at, there = ((piece.line if what == "signature" else piece.first) for piece in (pair.copy, pair.original))
     source = (pair.original.path, there)
@@ -82,7 +85,7 @@ def _listed(pair: Pair, what: str, message: str, *, ours: tuple[str, ...], their
         reason=", ".join(side for side in sides if side) or f"they stand in another order at {source[0]}:{source[1]}",
         accepted="\n".join((*ours, "->", *theirs)),
         source=source,
-        detail="\n".join((*(f"- {each}" for each in ours), *(f"+ {each}" for each in theirs))),
+        detail="\n".join((*_steps(copy, pair), *(f"- {each}" for each in ours), *(f"+ {each}" for each in theirs))),
     )
 
 
@@ -96,16 +99,20 @@ def _contrast(where: str, ours: str, theirs: str, clause: str) -> str:
     return f"{where} has `{theirs}`{after}, which is missing here" if theirs else f"{where} has no `{ours}`{after}"
 
 
-def _diff(copy: Copy, pair: Pair, changes: Sequence[Change]) -> str:
+def _diff(copy: Copy, pair: Pair, changes: Sequence[Change]) -> Iterator[str]:
     """A unified diff of the body, with the line numbers of the file."""
     after = list(pair.copy.body)
     for start, last, lines in reversed(changes):
         after[start : last + 1] = lines
     shift = pair.copy.body_line - 1
     diff = unified_diff(pair.copy.body, after, copy.path, f"{copy.path} as {copy.claim.dotted}", lineterm="")
-    return "\n".join(
-        _AT.sub(lambda at: f"@@ -{int(at[1]) + shift}{at[2]} +{int(at[3]) + shift}", line) for line in diff
-    )
+    return (_AT.sub(lambda at: f"@@ -{int(at[1]) + shift}{at[2]} +{int(at[3]) + shift}", line) for line in diff)
+
+
+def _steps(copy: Copy, pair: Pair) -> Iterator[str]:
+    """What each part of the clause does to the original."""
+    for item, count in steps(copy.clause, pair.original.text):
+        yield f"{item} in {count} place{'s' * (count != 1)} of {copy.claim.dotted}"
 
 
 _AT = re.compile(r"^@@ -(\d+)(\S*) \+(\d+)")

@@ -34,6 +34,11 @@ class Piece(NamedTuple):
         return self.header[: len(self.header) - len(self.header.lstrip(" \t"))]
 
     @property
+    def text(self) -> str:
+        """All of it."""
+        return self.decorators + self.header + "\n".join(self.body)
+
+    @property
     def last(self) -> int:
         """The number of the last line."""
         return self.body_line + len(self.body) - 1

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from checks.copies import hygiene
 from checks.copies.chains import Chains
-from checks.copies.clause import without_effect
+from checks.copies.clause import steps
 from checks.copies.compare import Comparer, Pair
 from checks.copies.drift import drifts
 from checks.copies.headers import mended_headers
@@ -18,6 +18,7 @@ from checks.copies.resolve import Original
 from checks.copies.survey import Copy
 from checks.index import Index
 from checks.model import Finding
+from checks.standing import stands
 
 
 class Case(NamedTuple):
@@ -30,17 +31,21 @@ class Case(NamedTuple):
 
 
 def review(index: Index, comparer: Comparer, chains: Chains) -> Iterator[Finding]:
-    """The findings about code. A copy is held against what its original will be once it is mended itself."""
+    """The findings about code.
+
+    A copy is held against what its original will be once that is mended, or against the original as it is where what
+    is wrong with that is let pass.
+    """
     patches = Patches(index)
     judged: dict[str, set[str]] = defaultdict(set)
     for level in chains.levels():
         cases = [case for copy in level for case in _cases(comparer, patches, copy, judged[copy.path])]
         for case in cases:
-            text = case.present.decorators + case.present.header + "\n".join(case.present.body)
-            if items := without_effect(case.copy.clause, text):
-                yield hygiene.idle(index, case.copy, items)
+            if idle := [item for item, count in steps(case.copy.clause, case.present.text) if not count]:
+                yield hygiene.idle(index, case.copy, idle)
         for finding, case in _found(index, comparer, cases):
-            patches.add(finding)
+            if stands(index, finding):
+                patches.add(finding)
             judged[finding.path].add(case.copy.definition.name)
             yield finding
 

@@ -47,6 +47,7 @@ def test_a_finding_says_what_stands_where_on_both_sides_and_shows_the_difference
     assert (found.source, found.anchors) == (("lib/a.py", 7), (2, 3))
     assert found.accepted == "-        return z+2\n+        return z+1"
     assert found.detail.split("\n") == [
+        "Bert->Roberta in 1 place of lib.a.Bert.forward",
         "--- lib/b.py",
         "+++ lib/b.py as lib.a.Bert.forward",
         "@@ -4,2 +4,2 @@",
