@@ -53,7 +53,10 @@ def _class_named(name: str) -> Any:
 def _build(cls: Any, config: Any) -> Any:
     try:
         with torch.device("meta"):
-            model = cls(config) if isinstance(cls, type) and hasattr(cls, "forward") else cls.from_config(config)
+            model = cls(config) if issubclass(cls, torch.nn.Module) else cls.from_config(config)
+        # The usual way asks which experts a token goes to, and without weights there is no answer.
+        if any("Experts" in type(module).__name__ for module in model.modules()):
+            model.set_experts_implementation("batched_mm")
     except Exception as error:
         raise PipelineError(f"{cls.__name__} could not be built: {error}") from error
     return model.eval()

@@ -123,14 +123,18 @@ def test_looking_leaves_nothing_behind() -> None:
         (
             nn.Linear(2, 2),
             {"input": torch.ones(1, 2)},
-            "Linear has no list of layers that its forward calls, so there is nothing to spread; state a placement for"
-            " it, or keep it on one IPU",
+            (
+                "Linear has no list of layers that its forward calls, so there is nothing to spread; state a placement"
+                " for it, or keep it on one IPU"
+            ),
         ),
         (
             nn.Linear(2, 2),
             {"input": torch.ones(1, 3)},
-            "the forward of Linear could not be run on input: mat1 and mat2 shapes cannot be multiplied (1x3 and 2x2);"
-            " give Placement.discover(model, inputs) the inputs that it takes, or state a placement",
+            (
+                "the forward of Linear could not be run on input: mat1 and mat2 shapes cannot be multiplied (1x3 and"
+                " 2x2); give Placement.discover(model, inputs) the inputs that it takes, or state a placement"
+            ),
         ),
     ],
 )

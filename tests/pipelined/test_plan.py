@@ -131,6 +131,12 @@ def test_an_empty_model_takes_no_memory() -> None:
     assert {parameter.device.type for parameter in model.parameters()} == {"meta"}
 
 
+def test_an_empty_mixture_of_experts_can_be_planned() -> None:
+    view = overview(empty_model("MixtralForCausalLM"), IPUConfig(ipus_per_replica=2))
+
+    assert (view.ipu_of_stage, len(view.parts)) == ((0, 1), 35)
+
+
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> Path:
     """A folder with the configuration of a small BERT and nothing else."""
