@@ -9,11 +9,15 @@ lists replacements `old->new`, applied in order; the left side is a regular expr
 repeats it in lower and in upper case. A comment that credits another package or a web page is not a marker.
 
 Three things are compared, each with a code of its own: the body, the parameters of a function or the bases of a class,
-and the decorators. Return annotations, blank lines, line ends and markers inside the code are not compared. A clause
-may make names longer, so under one it is statements that are compared and not lines, and where brackets differ the
-repository's own formatter, black or ruff, decides. A method that is copied as a static method or as a function may call
-its object as it likes. Decorators that only document are not compared: the option `documenting` has their names, as
-globs. The option `whole-files` is a table of files that are copies of other files, to the letter.
+and the decorators. Return annotations, line ends and markers inside the code are not compared. A clause may make names
+longer, so under one it is statements that are compared and not lines, and where brackets differ the repository's own
+formatter, black or ruff, decides. A method that is copied as a static method or as a function may call its object as
+it likes. Options:
+
+- `blank-lines` is `compare`, `ignore`, or `auto`: blank lines count where the library's own script counts them, which
+  is in diffusers and transformers 4.
+- `documenting` lists globs of decorators that only document; those are not compared.
+- `whole-files` is a table of files that are copies of other files, to the letter.
 
 `# Ignore copy` anywhere in a method of a copied class, or in the comments above it, leaves that method out; among
 other statements it leaves out all of them up to the next method. `# End copy`, indented like the body, ends what is
@@ -35,6 +39,7 @@ from checks.copies.review import review
 from checks.copies.survey import survey
 from checks.copies.triage import triage
 from checks.copies.whole_files import compare_files
+from checks.errors import CheckError
 from checks.index import Index
 from checks.model import Findings
 
@@ -77,6 +82,8 @@ def check(index: Index) -> Findings:
 def _compares_blank_lines(index: Index) -> bool:
     """What the settings say, else what the library's own script does."""
     asked = index.settings.option("copied-code", "blank-lines", "auto")
+    if asked not in ("auto", "compare", "ignore"):
+        raise CheckError(f"blank-lines of copied-code must be auto, compare or ignore, not {asked!r}")
     if asked == "auto":
         return index.settings.profile.name in ("diffusers", "transformers-4")
     return bool(asked == "compare")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from checks.errors import CheckError
 from checks.model import Finding
 from checks.tree import MemoryTree
 from tests.checks.mending import mended
@@ -169,6 +170,11 @@ def test_blank_lines_count_where_the_librarys_own_script_counts_them_or_the_sett
     assert codes(texts) == []
     assert codes(texts, settings) == codes(texts, {"profile": "diffusers"}) == ["b:4 body"]
     assert mended(RULE, texts, settings)["lib/b.py"] == copy(texts["lib/a.py"])
+
+
+def test_an_option_that_is_none_of_its_values_is_an_error() -> None:
+    with pytest.raises(CheckError, match="blank-lines of copied-code must be auto, compare or ignore, not 'no'"):
+        findings(library(a=F), {"rules": {"copied-code": {"blank-lines": "no"}}})
 
 
 def test_return_annotations_do_not_count_and_stay() -> None:
