@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from checks.errors import CheckError
+from checks.extractor import Extractor
 from checks.model import Finding
 
 
@@ -69,3 +70,17 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(value)
     return value
+
+
+def _accepted(text: str) -> list[Acceptance]:
+    try:
+        return list(parse(text, ""))
+    except CheckError:  # the run says so, with the path
+        return []
+
+
+def _load(rows: list[list[str]]) -> frozenset[Acceptance]:
+    return frozenset(Acceptance(*row) for row in rows)
+
+
+ACCEPTED: Extractor[frozenset[Acceptance]] = Extractor("acceptances", _accepted, _load)

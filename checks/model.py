@@ -35,8 +35,8 @@ class Finding(NamedTuple):
 
     `anchors` are further lines of the same file where a suppression comment counts too (a marker, a `def`).
     `accepted` is the text whose hash a baseline stores: the divergence itself; the same message with another
-    divergence is a new finding. `follows` names the finding `(path, line, code)` that has to be real for this one to
-    be: it is dropped when that one is suppressed or accepted.
+    divergence is a new finding. `follows` names the finding `(path, line, code)` whose fix brings
+    this one about; there is none where that one is let pass.
     `source` is where the other side of the comparison stands, as (path, line).
     """
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from checks import baseline, suppress
@@ -14,6 +13,7 @@ from checks.engine import Verdict, judge, load_rule, remembered
 from checks.index import Index
 from checks.model import Finding
 from checks.settings import RULE_NAMES, Settings, read_settings
+from checks.standing import is_excluded
 from checks.store import Store
 from checks.tree import Tree
 
@@ -87,8 +87,7 @@ def _sift(
     suppressions = tuple(map(suppress.of_finding, comments.findings))
     kept, silenced, faults = suppress.apply(found, suppressions, ran, _known)
     kept, accepted, stale = baseline.apply(kept, acceptances)
-    kept = _without_followers(kept, {found[:3] for found in (*silenced, *accepted)})
-    kept = tuple(found for found in (*kept, *faults) if not _excluded(found.path, settings))
+    kept = tuple(found for found in (*kept, *faults) if not is_excluded(found.path, settings))
     stale = tuple(row for row in stale if row.code.partition("/")[0] in ran)
     return Outcome(settings, (), tuple(sorted(kept, key=lambda found: found[:4])), silenced, accepted, stale)
 
@@ -96,18 +95,6 @@ def _sift(
 def _known(name: str) -> bool:
     """Whether a rule or a code has this name; a rule is not loaded to know its own name."""
     return name in RULE_NAMES or name in codes()
-
-
-def _without_followers(kept: tuple[Finding, ...], gone: set[tuple[str, int, str]]) -> tuple[Finding, ...]:
-    """What is left when findings go that are only there because of ones that went, down whole chains of copies."""
-    while followers := {found[:3] for found in kept if found.follows in gone}:
-        gone = gone | followers
-        kept = tuple(found for found in kept if found[:3] not in followers)
-    return kept
-
-
-def _excluded(path: str, settings: Settings) -> bool:
-    return any(fnmatchcase(path, pattern) for pattern in settings.exclude)
 
 
 def _too_few(verdicts: Sequence[Verdict], settings: Settings) -> tuple[Finding, ...]:

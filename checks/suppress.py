@@ -53,6 +53,16 @@ def collect(index: Index) -> Findings:
     return count
 
 
+def of_file(index: Index, path: str) -> Iterator[Suppression]:
+    """The suppression comments of one file, none where it is of a kind that has no comments."""
+    from checks.facts.comments import KINDS
+
+    for suffixes, comments in KINDS.items():
+        if path.endswith(suffixes):
+            for line, last, names, reason in index.facts(comments, path):
+                yield Suppression(path, line, last, names, reason)
+
+
 def of_finding(found: Finding) -> Suppression:
     """The suppression that `collect` wrapped."""
     return Suppression(found.path, found.line, found.anchors[0], tuple(found.message.split(",")), found.reason)

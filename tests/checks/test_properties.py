@@ -11,6 +11,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checks.baseline import acceptance, render
 from checks.cache import Cache
 from checks.edits import parses
 from checks.errors import CheckError
@@ -20,8 +21,9 @@ from checks.run import Judge, Outcome
 from checks.settings import RULE_NAMES, Settings
 from checks.text import split_lines
 from checks.tree import MemoryTree, Tree, WorkTree
-from tests.checks.library import LIBRARY, SCALE, copy_of
+from tests.checks.library import DRIFTED, LIBRARY, SCALE, copy_of
 from tests.checks.repositories import commit_all, git, make_repository, write
+from tests.checks.trees import judge, tree_of
 
 LAZY = """
 from typing import TYPE_CHECKING
@@ -46,6 +48,7 @@ TEXTS = (
     '[tool.mergeready]\nskip = ["doctest-list"]\n',
     'exclude = ["src/lib/b.py"]\n[minimum]\ncopied-code = 2\n',
     '{"schema": 1, "accepted": []}\n',
+    render(map(acceptance, judge("copied-code", tree_of(DRIFTED)))),
 )
 EDITS = st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from((None, *TEXTS))), max_size=3)
 

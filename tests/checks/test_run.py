@@ -10,6 +10,7 @@ import pytest
 from checks.baseline import acceptance, render
 from checks.cache import Cache
 from checks.errors import CheckError
+from checks.fix import fix
 from checks.model import Finding
 from checks.run import Judge, Outcome, codes
 from checks.settings import RULE_NAMES
@@ -99,22 +100,35 @@ def test_the_baseline_may_lie_elsewhere() -> None:
     assert lists(outcome_of(files)) == ((), (), (BODY,))
 
 
-def test_what_follows_from_a_finding_goes_where_that_is_let_pass() -> None:
-    chain = {
-        **DRIFTED,
-        "src/lib/c.py": copy_of("b", SCALE.replace("*", "+")),
-        "src/lib/d.py": copy_of("c", SCALE.replace("*", "+")),
-    }
-    bodies = [BODY, "src/lib/c.py:3 copied-code/body", "src/lib/d.py:3 copied-code/body"]
-    accepting = render([acceptance(outcome_of(DRIFTED).findings[0])])
-    skipping = {"src/lib/b.py": f"# mergeready: skip[copied-code] ours\n{chain['src/lib/b.py']}"}
+OTHER = SCALE.replace("*", "+")
+PASSES = {
+    "by a comment": {"src/lib/b.py": f"# mergeready: skip[copied-code] ours\n{copy_of('a', OTHER)}"},
+    "by the baseline": baseline_of(DRIFTED),
+    "by the settings": {"mergeready.toml": 'exclude = ["src/lib/b.py"]\n'},
+}
 
-    def left(files: Mapping[str, str]) -> list[str]:
-        return [line for line in says(outcome_of(files).findings) if line.endswith("/body")]
 
-    assert left(chain) == bodies
-    assert left({**chain, ".mergeready-baseline.json": accepting}) == []
-    assert left({**chain, **skipping}) == []
+def bodies(files: Mapping[str, str]) -> list[str]:
+    return [line.partition(" ")[0] for line in says(outcome_of(files).findings) if line.endswith("/body")]
+
+
+@pytest.mark.parametrize("way", PASSES)
+def test_a_copy_of_what_is_let_pass_is_held_against_that_and_not_against_what_a_fix_would_make_of_it(way: str) -> None:
+    chain = {**DRIFTED, "src/lib/c.py": copy_of("b", OTHER)}
+    assert bodies(chain) == ["src/lib/b.py:3", "src/lib/c.py:3"]
+
+    assert bodies({**chain, **PASSES[way]}) == []
+    for code in (SCALE, SCALE.replace("*", "-")):
+        assert mended({**chain, **PASSES[way], "src/lib/c.py": copy_of("b", code)}) == {
+            "src/lib/c.py": copy_of("b", OTHER)
+        }
+
+
+def mended(files: Mapping[str, str]) -> dict[str, str]:
+    """The files that a fix of copies changes."""
+    judge = Judge(Cache(None), lambda _: ("copied-code",))
+    fixed = fix(tree_of(files), lambda present: judge(present).findings)
+    return {change.path: (change.after or b"").decode() for change in fixed.changes}
 
 
 def test_nothing_is_reported_in_files_that_the_settings_exclude() -> None:
