@@ -27,8 +27,9 @@ def read_pull(repository: git.Repository, request: Request, objects: GitObjects,
     """
     ends = _ends(repository.root, request, base)
     branch = ends if isinstance(ends, NoHistory) else read_branch(repository, ends, objects)
-    # A stranger's branch is judged by the settings of the base; one's own by its own.
-    judged_by = branch.base_tip if isinstance(branch, Branch) and request.event != "local" else "HEAD"
+    # One's own branch is judged by its own settings, a stranger's by those of its base, or by none if that is not known.
+    known = branch.base_tip if isinstance(branch, Branch) else ""
+    judged_by = "HEAD" if request.event == "local" else known
     paths = _Paths(repository.root, branch.head) if isinstance(branch, Branch) else ()
     return PullRequest(
         request=_titled(request, branch),
@@ -70,7 +71,7 @@ def _titled(request: Request, branch: Branch | NoHistory) -> Request:
 
 def _ends(root: str, request: Request, base: str) -> Ends | NoHistory:
     if request.head:
-        return _event_ends(root, request)
+        return _event_ends(root, request, base)
     if request.event != "local" and not request.absent:
         why = "the event tells of a pull request and not which commits it has"
         return NoHistory(why, "let GitHub be asked: set GITHUB_TOKEN")
@@ -79,22 +80,23 @@ def _ends(root: str, request: Request, base: str) -> Ends | NoHistory:
 
 def _local_ends(root: str, asked: str) -> Ends | NoHistory:
     """HEAD, and the tip of the branch that it is to be merged into."""
-    if "\n" in asked:
-        raise CheckError(f"there is no commit {asked!r} here", hint="see: git branch --all")
-    # A local branch may be called like a remote one; whoever says upstream/main means the remote.
-    named = (f"refs/remotes/{asked}", asked)
-    names = ("HEAD", *(named if asked else (*TRUNKS, "refs/heads/main", "refs/heads/master")))
-    head, *tips = _commits(root, names)
+    head, *tips = _commits(root, ("HEAD", *TRUNKS, "refs/heads/main", "refs/heads/master"))
     if not head:
         return NoHistory("there is no commit yet", "commit what is to be judged")
-    if found := next(filter(None, tips), ""):
+    if found := _named(root, asked) if asked else next(filter(None, tips), ""):
         return Ends(head, found)
-    if asked:
-        raise CheckError(f"there is no commit {asked!r} here", hint="fetch it, or see: git branch --all")
     return NoHistory("nothing tells what the branch is to be merged into", "name it with --base REF, or: git fetch")
 
 
-def _event_ends(root: str, request: Request) -> Ends | NoHistory:
+def _named(root: str, asked: str) -> str:
+    """The commit that a user calls by a name. A local branch may be called upstream/main; who says so means the remote."""
+    found = _commits(root, (f"refs/remotes/{asked}", asked)) if "\n" not in asked else []
+    if commit := next(filter(None, found), ""):
+        return commit
+    raise CheckError(f"there is no commit {asked!r} here", hint="fetch it, or see: git branch --all")
+
+
+def _event_ends(root: str, request: Request, asked: str) -> Ends | NoHistory:
     """The head that an event names, and the newest commit of its base that is here.
 
     The base in a payload was frozen when the branch was last pushed. Actions check out the merge of a pull request,
@@ -110,7 +112,7 @@ def _event_ends(root: str, request: Request) -> Ends | NoHistory:
             f"git fetch origin refs/pull/{request.number or 'N'}/head, or fetch-depth: 0 in actions/checkout",
         )
     queued = frozen if request.event == "merge_group" else ""
-    base = queued or (first if second == head else "") or tip or frozen
+    base = (_named(root, asked) if asked else queued) or (first if second == head else "") or tip or frozen
     return Ends(head, base) if base else NoHistory("the base commit of the event is not here", "git fetch origin")
 
 
@@ -124,7 +126,7 @@ def _commits(root: str, names: Sequence[str]) -> list[str]:
 def _reader(objects: GitObjects, commit: str) -> Callable[[str], str | None]:
     @cache
     def read(path: str) -> str | None:
-        content = objects.read(f"{commit}:{path}")
+        content = objects.read(f"{commit}:{path}") if commit else None
         return None if content is None else content.decode("utf-8", "replace")
 
     return read

@@ -350,6 +350,28 @@ def test_a_stranger_s_settings_do_not_judge_the_stranger(branch: Branch, capsys:
     assert (own.get("binary-files/left-out"), others.get("binary-files/binary")) == ("skip", "fail")
 
 
+def test_a_stranger_s_settings_do_not_even_count_where_the_base_is_not_known(
+    branch: Branch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    branch.commit("Loosen", {"mergeready.toml": '[pr]\nskip = ["binary-files", "docstrings"]\n'})
+    payload = pull_payload(branch)
+    payload["pull_request"]["head"]["sha"] = "1" * 40
+
+    status, found = run_json(capsys, "--event", write_event(branch, **payload))
+
+    assert (status, found["binary-files/no-history"], found["docstrings/no-history"]) == (1, "unknown", "unknown")
+
+
+def test_a_base_that_is_named_wins_over_that_of_the_event(branch: Branch, capsys: pytest.CaptureFixture[str]) -> None:
+    branch.commit("fixup! Show it", {"a.txt": "a\n"})
+    branch.git("branch", "other")
+    branch.commit("Say more", {"README.md": "More.\n"})
+    path = write_event(branch, **pull_payload(branch))
+
+    assert "fixup-commits/found" in run_json(capsys, "--event", path)[1]
+    assert "fixup-commits/none" in run_json(capsys, "--event", path, "--base", "other")[1]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
