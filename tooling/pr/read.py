@@ -27,7 +27,7 @@ def read_pull(repository: git.Repository, request: Request, objects: GitObjects,
     """
     ends = _ends(repository.root, request, base)
     branch = ends if isinstance(ends, NoHistory) else read_branch(repository, ends, objects)
-    # One's own branch is judged by its own settings, a stranger's by those of its base, or by none if that is not known.
+    # One's own branch is judged by its own settings, a stranger's by those of its base, or none if that is unknown.
     known = branch.base_tip if isinstance(branch, Branch) else ""
     judged_by = "HEAD" if request.event == "local" else known
     paths = _Paths(repository.root, branch.head) if isinstance(branch, Branch) else ()
@@ -89,7 +89,7 @@ def _local_ends(root: str, asked: str) -> Ends | NoHistory:
 
 
 def _named(root: str, asked: str) -> str:
-    """The commit that a user calls by a name. A local branch may be called upstream/main; who says so means the remote."""
+    """The commit that a user calls by a name; upstream/main is the remote's, whatever a local branch is called."""
     found = _commits(root, (f"refs/remotes/{asked}", asked)) if "\n" not in asked else []
     if commit := next(filter(None, found), ""):
         return commit
