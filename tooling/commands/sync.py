@@ -78,7 +78,8 @@ def _sync(options: Namespace, tell: Tell) -> Outcome:
         syncing = read_syncing(repo, git, roles, mains, records)
         if options.via_pr:
             return _via_pr(repo, git, syncing, records=records, options=options, tell=tell)
-        plan = (plan_realign if options.realign else plan_sync)(repo, syncing, now=journal.stamp())
+        now = journal.stamp()
+        plan = plan_realign(syncing, now=now) if options.realign else plan_sync(repo, syncing, now=now)
         if options.dry_run or not plan.steps:
             return planned(plan)
         if options.realign and not options.yes:
@@ -89,7 +90,7 @@ def _sync(options: Namespace, tell: Tell) -> Outcome:
 def _act(repo: Repo, git: Git, plan: Plan, tell: Tell) -> Outcome:
     entry = journal.write(repo, journal.begin(repo, plan))
     way = Way(repo, git, lambda now, step: push_of_sync(repo, git, now, step))
-    return sync_outcome(repo, git, plan, execute(way, entry, tell))
+    return sync_outcome(repo, plan, execute(way, entry, tell))
 
 
 def _via_pr(

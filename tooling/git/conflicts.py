@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tooling.git import parse
-from tooling.git.command import Git
+from tooling.git.command import Git, text
 from tooling.git.state import Repo
 
 _KINDS = {
@@ -32,8 +32,11 @@ class Conflict(NamedTuple):
     remembered: bool = False
 
 
-def read_conflicts(repo: Repo, git: Git) -> tuple[Conflict, ...]:
-    """The paths in conflict now. Stage 2 is upstream with your commits so far, stage 3 is the commit being replayed."""
+def read_conflicts(git: Git, *, rerere: bool = False) -> tuple[Conflict, ...]:
+    """The paths in conflict now; `rerere` says whether git was free to use resolutions that it remembers.
+
+    Stage 2 is upstream with your commits so far, stage 3 is the commit being replayed.
+    """
     stages: dict[str, str] = {}
     modes: dict[str, set[str]] = {}
     for record in parse.records(git.ask("ls-files", "--unmerged", "-z")):
@@ -41,12 +44,19 @@ def read_conflicts(repo: Repo, git: Git) -> tuple[Conflict, ...]:
         mode, _, stage = head.split(" ")
         stages[path] = stages.get(path, "") + stage
         modes.setdefault(path, set()).add(mode)
-    open_ = set(parse.records(git.attempt("rerere", "remaining").out.replace(b"\n", b"\0")))
-    recalls = repo.setting("rerere.enabled").lower() in ("true", "1", "yes", "on")
+    unknown = set(stages)
+    if rerere:
+        unknown = set(text(git.attempt("rerere", "remaining").out).split("\n"))
     return tuple(
-        Conflict(path, "submodule" if "160000" in modes[path] else _KINDS[stage], recalls and path not in open_)
+        Conflict(path, "submodule" if "160000" in modes[path] else _KINDS[stage], path not in unknown)
         for path, stage in stages.items()
     )
+
+
+def remembers(repo: Repo) -> bool:
+    """Whether git uses resolutions that it has recorded: configured, or by default where it has recorded any."""
+    default = "true" if os.path.isdir(os.path.join(repo.common_dir, "rr-cache")) else "false"
+    return repo.setting("rerere.enabled", default).lower() in ("true", "1", "yes", "on")
 
 
 def marked(root: str, paths: Iterator[str] | tuple[str, ...]) -> list[str]:

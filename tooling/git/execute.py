@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tooling.git import edits, journal
 from tooling.git.command import Git, text
-from tooling.git.conflicts import Conflict, read_conflicts
+from tooling.git.conflicts import Conflict, read_conflicts, remembers
 from tooling.git.fetch import last_words
 from tooling.git.journal import Entry
 from tooling.git.plan import Step
@@ -91,7 +91,7 @@ def _put_back(way: Way, entry: Entry) -> Ended:
     refusal = edits.put_back(way.repo, way.git, entry, way.git.line("rev-parse", "HEAD"))
     if refusal:
         return Ended(entry, Stop("edits", f"the rebase is done, but your edits are not back: {refusal}"))
-    conflicts = read_conflicts(way.repo, way.git)
+    conflicts = read_conflicts(way.git)
     if not conflicts:
         return Ended(entry)
     conflicted = tuple(conflict.path for conflict in conflicts)
@@ -105,7 +105,7 @@ def _rebased(way: Way, entry: Entry, done: Done) -> Ended:
         operation = read_operation(way.repo.git_dir)
         if operation is None:
             return Ended(entry, Stop("refused", last_words(done)) if done.status else None)
-        conflicts = read_conflicts(way.repo, way.git)
+        conflicts = read_conflicts(way.git, rerere=remembers(way.repo))
         entry = entry._replace(conflicted=tuple({*entry.conflicted, *(conflict.path for conflict in conflicts)}))
         stop = _why_it_stands(done, conflicts, f"at commit {operation.step} of {operation.total}")
         if stop.reason != "remembered" or not way.recall:

@@ -32,15 +32,15 @@ class Rehearsal(NamedTuple):
 def rehearse(repo: Repo, git: Git, plan: Plan) -> Rehearsal:
     """Run the rebase steps of a plan elsewhere; UserError where no worktree can be made."""
     with worktree.for_a_while(repo, git, f"rehearsal-{journal.stamp()}", repo.head.oid) as here:
-        found = tuple(item for step in plan.steps if step.action == "rebase" for item in _replay(repo, here, step.argv))
+        found = tuple(item for step in plan.steps if step.action == "rebase" for item in _replay(here, step.argv))
         return Rehearsal(found, parse.commits(here.ask(*LOG, "--reverse", f"{plan.onto}..HEAD")))
 
 
-def _replay(repo: Repo, git: Git, argv: tuple[str, ...]) -> Iterator[tuple[Commit, tuple[Conflict, ...]]]:
+def _replay(git: Git, argv: tuple[str, ...]) -> Iterator[tuple[Commit, tuple[Conflict, ...]]]:
     folder = git.line("rev-parse", "--absolute-git-dir")
     done = git.attempt(*argv)
     while read_operation(folder) is not None:
-        conflicts = read_conflicts(repo, git)
+        conflicts = read_conflicts(git)
         if not conflicts:
             raise failed("rebase", done)
         yield parse.commits(git.ask(*LOG, "-1", "REBASE_HEAD"))[0], conflicts
@@ -58,7 +58,7 @@ def _take_their_side(git: Git, conflicts: tuple[Conflict, ...]) -> Done:
         if stage == "3":
             lines.append(f"{mode} {oid} 0\t{path}")
     kept = {line.partition("\t")[2] for line in lines}
-    zeros = "0" * 40
+    zeros = "0" * len(git.line("rev-parse", "HEAD"))
     gone = [f"0 {zeros}\t{conflict.path}" for conflict in conflicts if conflict.path not in kept]
     stdin = "".join(f"{line}\0" for line in (*gone, *lines)).encode("utf-8", "surrogateescape")
     git.ask("update-index", "-z", "--index-info", stdin=stdin)

@@ -90,7 +90,7 @@ def _after_git(repo: Repo, git: Git, entry: Entry) -> Entry:
 
 def _check_resolved(repo: Repo, git: Git, entry: Entry) -> None:
     """Refuse to go on over a file that is in conflict, or was and still holds the markers."""
-    conflicts = read_conflicts(repo, git)
+    conflicts = read_conflicts(git)
     left = marked(repo.root, entry.conflicted)
     if conflicts:
         ready = [conflict.path for conflict in conflicts if conflict.path not in left]

@@ -46,8 +46,7 @@ def read_records(repo: Repo, git: Git, fork: str) -> tuple[Record, ...]:
     refs = sorted((ref for ref in repo.refs if ref.startswith(f"{SYNCS}{fork}/")), reverse=True)
     found = []
     for ref in refs:
-        oid, commit, upstream, tree = text(git.ask("log", "--no-walk", "--format=%H %P %T", repo.refs[ref])).split()
-        assert oid
+        commit, upstream, tree = text(git.ask("log", "--no-walk", "--format=%P %T", repo.refs[ref])).split()
         found.append(Record(commit, upstream, tree))
     return tuple(found)
 
@@ -110,12 +109,12 @@ def check_message(git: Git, commit: str, style: Style) -> None:
         raise UserError("the commit's message refers to something that was put in later", exit=Exit.REFUSED)
 
 
-def resolved_tree(repo: Repo, git: Git, path: str) -> Merged:
+def resolved_tree(git: Git, path: str) -> Merged:
     """The tree of a worktree in which the user has resolved a merge, or what is still in conflict there."""
     there = git._replace(folder=path)
     if not Path(path).is_dir():
         raise RefusedError("worktree-gone", f"the worktree {shown(path)} is gone")
-    conflicts = read_conflicts(repo, there)
+    conflicts = read_conflicts(there)
     return Merged(worktree=path, conflicts=conflicts) if conflicts else Merged(text(there.ask("write-tree")))
 
 
@@ -138,7 +137,7 @@ def _merge_elsewhere(repo: Repo, git: Git, syncing: Syncing, base: str, *, tree:
     there = worktree.add(repo, git, name, start)
     try:
         there.attempt("merge", "--no-commit", "--no-ff", "--quiet", syncing.new)
-        if conflicts := read_conflicts(repo, there):
+        if conflicts := read_conflicts(there):
             return Merged(worktree=there.folder, conflicts=conflicts)
         merged = Merged(text(there.ask("write-tree")))
     except BaseException:

@@ -38,7 +38,7 @@ def finish_squash(repo: Repo, git: Git, draft: Draft, tree: str, tell: Tell, *, 
         return planned(plan, lines=suggestions)
     entry = journal.write(repo, journal.begin(repo, plan)._replace(id=draft.id))
     way = Way(repo, git, lambda now, step: push_of_sync(repo, git, now, step))
-    outcome = sync_outcome(repo, git, plan, execute(way, entry, tell))
+    outcome = sync_outcome(repo, plan, execute(way, entry, tell))
     later = () if draft.push else (Next("push it", ("git", "push", draft.fork, f"{draft.ref}:{draft.ref}")),)
     return outcome._replace(lines=(*suggestions, *outcome.lines), next=(*later, *outcome.next))
 
@@ -59,7 +59,7 @@ def continue_squash(repo: Repo, git: Git, entry: Entry, tell: Tell) -> Outcome:
     """Go on once the conflicts of a squashed sync are resolved in its worktree."""
     place, *fields = entry.squash
     draft = Draft(*fields)
-    merged = resolved_tree(repo, git, place)
+    merged = resolved_tree(git, place)
     if merged.conflicts:
         return _stopped(merged)
     if left := marked(place, entry.conflicted):

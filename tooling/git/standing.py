@@ -53,7 +53,7 @@ def read_standing(repo: Repo, git: Git) -> Standing:
         for ref, child in zip(refs, asked, strict=True)
     ]
     entry, busy = _open_entry(repo, git)
-    conflicts = len(read_conflicts(repo, git)) if any(change.unmerged for change in repo.changes) else 0
+    conflicts = len(read_conflicts(git)) if any(change.unmerged for change in repo.changes) else 0
     return Standing(places[0], places[1], entry, busy, conflicts)
 
 

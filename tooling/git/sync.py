@@ -73,7 +73,7 @@ def plan_sync(repo: Repo, syncing: Syncing, *, now: str) -> Plan:
     return Plan("sync", summary, (*keep, *steps, *local), moves, backup, syncing.new, (*_renamed(syncing), *warnings))
 
 
-def plan_realign(repo: Repo, syncing: Syncing, *, now: str) -> Plan:
+def plan_realign(syncing: Syncing, *, now: str) -> Plan:
     """Make the fork's main branch equal to upstream's; what it was stays on a branch there, and under a ref here."""
     if syncing.old == syncing.new:
         return Plan("sync", f"{shown(syncing.fork_main)} is upstream's already")

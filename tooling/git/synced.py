@@ -38,10 +38,10 @@ def push_of_sync(repo: Repo, git: Git, entry: Entry, step: Step) -> Ended:
 def continue_sync(repo: Repo, git: Git, entry: Entry, tell: Callable[[str], None]) -> Outcome:
     """Finish a sync that was cut off."""
     way = Way(repo, git, lambda now, step: push_of_sync(repo, git, now, step))
-    return sync_outcome(repo, git, Plan("sync", "the sync is finished"), execute(way, entry, tell))
+    return sync_outcome(repo, Plan("sync", "the sync is finished"), execute(way, entry, tell))
 
 
-def sync_outcome(repo: Repo, git: Git, plan: Plan, ended: Ended) -> Outcome:
+def sync_outcome(repo: Repo, plan: Plan, ended: Ended) -> Outcome:
     """The outcome of a sync that has just run."""
     entry = ended.entry
     outcome = Outcome(

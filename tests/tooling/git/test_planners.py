@@ -209,7 +209,7 @@ def test_a_sync_that_would_drop_something_is_refused(code: str, syncing: Syncing
 
 
 def test_realigning_keeps_the_old_tip_in_the_same_push() -> None:
-    plan = plan_realign(REPO, SYNCING._replace(own=(COMMIT,)), now="NOW")
+    plan = plan_realign(SYNCING._replace(own=(COMMIT,)), now="NOW")
 
     assert plan.steps[-1].argv == (
         *(
