@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -65,7 +66,7 @@ def test_the_whole_page_of_a_small_branch(branch: Branch, capsys: pytest.Capture
 warn    title             the title has 4 columns; 10 to 100 read well
                           Grow
                           from the only commit
-                          -> write what changes for a user, in 10 to 100 letters
+                          -> write what changes for a user
 manual  linked-issue      no description is known yet
                           -> give it with --body
 pass    work-in-progress  it is ready for review
@@ -202,7 +203,7 @@ def test_s15_a_folder_of_somebody_else_ends_with_6_and_says_how_to_trust_it(bran
         "",
         [
             "error: git does not trust this folder: somebody else owns it",
-            f"hint: if you trust it: git config --global --add safe.directory {branch.folder}",
+            f"hint: if you trust it: git config --global --add safe.directory {shlex.quote(str(branch.folder))}",
         ],
     )
     assert branch.git("config", "--list", "--show-origin") == before

@@ -110,7 +110,7 @@ def test_another_command_is_recorded_without_counts_and_its_own_report_is_read(b
 
 def test_a_command_that_is_not_there_ends_with_6(branch: Branch, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tests", "--", "no-such-command-here"]) == 6
-    assert capsys.readouterr().err == "error: cannot run no-such-command-here: No such file or directory\n"
+    assert capsys.readouterr().err.startswith("error: cannot run no-such-command-here: ")
 
 
 def test_looking_at_the_tree_leaves_index_and_objects_as_they_are(branch: Branch) -> None:

@@ -48,7 +48,7 @@ def judge(pull: PullRequest) -> Decision:
         return Decision(Verdict.MANUAL, "title/unsaid", "no title is known yet", mend="give it with --title")
     shown = (Evidence(title), Evidence(f"from {pull.request.source}"))
     for verdict, what, message in _faults(title, pull):
-        return Decision(verdict, f"title/{what}", message, shown, "write what changes for a user, in 10 to 100 letters")
+        return Decision(verdict, f"title/{what}", message, shown, "write what changes for a user")
     return Decision(Verdict.MANUAL, "title/judge", "does it say what changes, and to whom it matters?", shown)
 
 
@@ -64,7 +64,9 @@ def _faults(title: str, pull: PullRequest) -> Iterator[tuple[Verdict, str, str]]
         yield Verdict.WARN, "characters", "the title holds characters that cannot be seen"
     if re.fullmatch(r"(?:issue|fix(?:es)?|bug|pr)?\s*(?:gh-|#)?[0-9]+", core, re.IGNORECASE):
         yield Verdict.WARN, "number", "the title is only a number"
-    if _plain(core) == _plain(pull.request.head_ref) and title not in (each.subject for each in pull.changed_commits):
+    if _plain(core) == _plain(pull.request.head_ref.rpartition("/")[2]) and title not in (
+        each.subject for each in pull.changed_commits
+    ):
         yield Verdict.WARN, "branch", "the title is the name of the branch"
     if core.endswith(("…", "...")):
         yield Verdict.WARN, "cut", "the title is cut off"
@@ -81,7 +83,7 @@ def _core(title: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.rpartition("/")[2].replace("_", " ").casefold()))
+    return " ".join(re.findall(r"\w+", text.replace("_", " ").casefold()))
 
 
 def _columns(text: str) -> int:
