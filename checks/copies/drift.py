@@ -11,31 +11,26 @@ from checks.copies.clause import steps
 from checks.copies.compare import Outcome, Pair
 from checks.copies.hunks import Change
 from checks.copies.interface import same
+from checks.copies.piece import Piece
 from checks.copies.survey import Copy
 from checks.model import Edit, Finding
 
 
-def drifts(copy: Copy, pair: Pair, outcome: Outcome, *, marker: int, header: Sequence[str] | None) -> Iterator[Finding]:
-    """The findings about the code of one copy.
-
-    `marker` is the line of its marker, `header` the lines that its header should be, None where nobody can tell.
-    """
+def drifts(copy: Copy, pair: Pair, outcome: Outcome, header: Sequence[str] | None) -> Iterator[Finding]:
+    """The findings about the code of one copy; `header` is what its header should be, None where nobody can tell."""
     piece = pair.copy
-    anchors = tuple(sorted({marker, piece.first, piece.line}))
     if outcome.hunks:
-        yield _body(copy, pair, outcome)._replace(anchors=anchors)
+        yield _body(copy, pair, outcome)
     ours, theirs = pair.ours, pair.theirs
     if not same(ours.parameters, theirs.parameters):
         what = "bases" if piece.header.lstrip().startswith("class") else "parameters"
         edits = () if header is None else (Edit(copy.path, piece.line, piece.body_line - 1, _text(header)),)
         message = f"the {what} of `{piece.name}` are not those of `{copy.claim.dotted}`"
         found = _listed(copy, pair, "signature", message, ours=ours.parameters, theirs=theirs.parameters)
-        yield found._replace(anchors=anchors, edits=edits)
+        yield found._replace(edits=edits)
     if not same(ours.decorators, theirs.decorators):
         message = f"the decorators of `{piece.name}` are not those of `{copy.claim.dotted}`"
-        yield _listed(copy, pair, "decorators", message, ours=ours.decorators, theirs=theirs.decorators)._replace(
-            anchors=anchors
-        )
+        yield _listed(copy, pair, "decorators", message, ours=ours.decorators, theirs=theirs.decorators)
 
 
 def _body(copy: Copy, pair: Pair, outcome: Outcome) -> Finding:
@@ -57,6 +52,7 @@ def _body(copy: Copy, pair: Pair, outcome: Outcome) -> Finding:
             for start, last, lines in changes
             if outcome.parses and not piece.inline
         ),
+        anchors=_anchors(copy, piece),
         accepted="\n".join(
             sign + key
             for hunk in outcome.hunks
@@ -80,6 +76,7 @@ def _listed(
     return Finding(
         path=pair.copy.path,
         line=at,
+        anchors=_anchors(copy, pair.copy),
         code=f"copied-code/{what}",
         message=message,
         reason=", ".join(side for side in sides if side) or f"they stand in another order at {source[0]}:{source[1]}",
@@ -87,6 +84,12 @@ def _listed(
         source=source,
         detail="\n".join((*_steps(copy, pair), *(f"- {each}" for each in ours), *(f"+ {each}" for each in theirs))),
     )
+
+
+def _anchors(copy: Copy, piece: Piece) -> tuple[int, ...]:
+    """The lines of the marker, of the first decorator and of the header: a comment there may silence the finding."""
+    marker = piece.file.count("\n", 0, copy.marker.offset) + 1
+    return tuple(sorted({marker, piece.first, piece.line}))
 
 
 def _contrast(where: str, ours: str, theirs: str, clause: str) -> str:

@@ -50,7 +50,7 @@ class Patches:
         if not found:
             return piece, ()
         after = cut(original.path, text, found[0])
-        after = after._replace(name=piece.name, first=piece.first, line=piece.line, body_line=piece.body_line)
+        after = after._replace(name=piece.name, file=piece.file, place=piece.place)
         return after, tuple(inside)
 
 

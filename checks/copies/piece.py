@@ -14,8 +14,8 @@ class Piece(NamedTuple):
     """The text of one class or function.
 
     `header` runs from the indentation of `class` or `def` to the end of the header, line end included; `body` is its
-    lines. `first` and `line` are the line numbers of the first decorator and of `class` or `def`, `body_line` that of
-    the first line of the body, which is the header's own where the body stands behind the colon (`inline`).
+    lines. `inline` says that the body stands behind the colon. `file` is the text that it was cut from and `place`
+    where; line numbers are counted when they are asked for, since most copies are equal and have none to report.
     """
 
     path: str
@@ -23,10 +23,24 @@ class Piece(NamedTuple):
     decorators: str
     header: str
     body: tuple[str, ...]
-    first: int
-    line: int
-    body_line: int
     inline: bool
+    file: str
+    place: Definition
+
+    @property
+    def first(self) -> int:
+        """The line number of the first decorator, or of the header where there is none."""
+        return self._line_at(self.place.first)
+
+    @property
+    def line(self) -> int:
+        """The line number of `class` or `def`."""
+        return self._line_at(self.place.start)
+
+    @property
+    def body_line(self) -> int:
+        """The line number of the first line of the body, which is the header's own where it is inline."""
+        return self._line_at(self.place.body)
 
     @property
     def indent(self) -> str:
@@ -42,6 +56,9 @@ class Piece(NamedTuple):
     def last(self) -> int:
         """The number of the last line."""
         return self.body_line + len(self.body) - 1
+
+    def _line_at(self, offset: int) -> int:
+        return self.file.count("\n", 0, offset) + 1
 
 
 class Signature(NamedTuple):
@@ -60,8 +77,6 @@ def cut(path: str, text: str, each: Definition) -> Piece:
     """The pieces of one definition of a file."""
     header, body = text[each.start : each.body], text[each.body : each.end]
     inline = not header.endswith("\n")
-    first = text.count("\n", 0, each.first) + 1
-    line = first + text.count("\n", each.first, each.start)
     if inline:
         body = f"{header[: len(header) - len(header.lstrip())]}    {body.strip()}"
     return Piece(
@@ -70,10 +85,9 @@ def cut(path: str, text: str, each: Definition) -> Piece:
         decorators=text[each.first : each.start],
         header=header,
         body=tuple(body.split("\n")),
-        first=first,
-        line=line,
-        body_line=line + header.count("\n"),
         inline=inline,
+        file=text,
+        place=each,
     )
 
 

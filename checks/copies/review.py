@@ -68,13 +68,12 @@ def _found(index: Index, comparer: Comparer, cases: Sequence[Case]) -> Iterator[
     outcomes = comparer.compare([case.pair for case in cases])
     headers = mended_headers(index, comparer.formatter, [case.pair for case in cases])
     for case, outcome, header in zip(cases, outcomes, headers, strict=True):
-        marker = hygiene.line_of(index, case.copy)
-        findings = list(drifts(case.copy, case.pair, outcome, marker=marker, header=header))
+        findings = list(drifts(case.copy, case.pair, outcome, header))
         if findings and case.causes:
             # What is wrong already stands on its own; the rest is wrong only if the original is.
             now = comparer.pair(case.pair.copy, case.present, case.copy.clause)._replace(judged=case.pair.judged)
             (alone,) = comparer.compare([now], mending=False)
-            own = {found.code for found in drifts(case.copy, now, alone, marker=marker, header=None)}
+            own = {found.code for found in drifts(case.copy, now, alone, None)}
             findings = [found if found.code in own else _following(found, case.causes) for found in findings]
         yield from ((found, case) for found in findings)
 
