@@ -135,6 +135,11 @@ def open_entry(repo: Repo) -> Entry | None:
     return next((entry for entry in entries(repo) if entry.state in OPEN), None)
 
 
+def last_entry(repo: Repo) -> Entry | None:
+    """The newest command of this worktree that `undo` would take back."""
+    return next((entry for entry in entries(repo) if entry.state not in ("undone", "abandoned")), None)
+
+
 def prune(repo: Repo) -> None:
     """Forget the oldest ended entries of this worktree, with the files that they kept; the backup refs stay."""
     import shutil

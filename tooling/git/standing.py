@@ -35,6 +35,8 @@ class Standing(NamedTuple):
     entry: Entry | None
     busy: str
     conflicts: int
+    last: Entry | None = None
+    """What `undo` would take back."""
 
 
 def read_standing(repo: Repo, git: Git) -> Standing:
@@ -54,7 +56,7 @@ def read_standing(repo: Repo, git: Git) -> Standing:
     ]
     entry, busy = _open_entry(repo, git)
     conflicts = len(read_conflicts(git)) if any(change.unmerged for change in repo.changes) else 0
-    return Standing(places[0], places[1], entry, busy, conflicts)
+    return Standing(places[0], places[1], entry, busy, conflicts, journal.last_entry(repo))
 
 
 def _open_entry(repo: Repo, git: Git) -> tuple[Entry | None, str]:
@@ -77,8 +79,8 @@ def standing_outcome(repo: Repo, standing: Standing) -> Outcome:
         exit=Exit.DONE,
         summary=_summary(repo, standing, branch),
         lines=tuple(_picture(repo, standing, branch)),
-        backup=standing.entry.backup if standing.entry else "",
-        stash=standing.entry.stash if standing.entry else "",
+        backup=standing.last.backup if standing.last else "",
+        stash=standing.last.stash if standing.last else "",
         next=_next(repo, standing),
         items=(_facts(repo, standing),),
     )
@@ -128,8 +130,9 @@ def _picture(repo: Repo, standing: Standing, branch: str) -> list[str]:
     edited, untracked = len(repo.edits), sum(change.untracked for change in repo.changes)
     if edited or untracked:
         lines.append(f"  {count(edited, 'file')} with edits, {untracked} untracked")
-    if standing.entry:
-        lines.append(f"  before: {shown(standing.entry.backup)}")
+    if last := standing.last:
+        kept = f", kept as {shown(last.backup)}" if last.backup else ""
+        lines.append(f"  before the {last.command}{kept}; back with: mergeready undo")
     return lines
 
 

@@ -37,6 +37,7 @@ def test_after_a_rebase_it_offers_a_push(bench: Bench) -> None:
   ┌ upstream/main   ID  0 commits that you do not have
   ├ origin/feature  ID  differs: 2 commits there, 3 here
   └ feature         ID  2 commits of its own
+    before the rebase, kept as refs/mergeready/backup/feature/TIME; back with: mergeready undo
 bring it to your fork:
     mergeready push
 """
@@ -51,7 +52,7 @@ def test_at_a_conflict_it_says_where_and_what_to_run(bench: Bench) -> None:
   ├ origin/feature  ID  the same as here
   └ feature         ID  2 commits of its own
     1 file with edits, 0 untracked
-    before: refs/mergeready/backup/feature/TIME
+    before the rebase, kept as refs/mergeready/backup/feature/TIME; back with: mergeready undo
 go on:
     mergeready continue
 or take it back:
