@@ -53,11 +53,15 @@ def _mended(pair: Pair, text: str) -> str | None:
     own = pair.copy.header[slice(*ours.span)]
     if without_comments(own) != own or not _takes_every_call(ours.parameters, theirs.parameters):
         return None
-    new = _new_names(ours.parameters, theirs.parameters)
-    if new and not new <= _words(text):
+    if not all(_knows(text, name) for name in _new_names(ours.parameters, theirs.parameters)):
         return None
     parameters = without_comments(pair.header[slice(*theirs.span)])
     return pair.copy.header[: ours.span[0]] + parameters + pair.copy.header[ours.span[1] :]
+
+
+def _knows(text: str, name: str) -> bool:
+    """Whether a file has a name that is no attribute of another."""
+    return name in text and re.search(rf"(?<![\w.]){name}\b", text) is not None
 
 
 def _takes_every_call(ours: Sequence[str], theirs: Sequence[str]) -> bool:
