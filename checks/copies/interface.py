@@ -32,7 +32,8 @@ def interfaces(copy: Piece, original: Piece, header: str, above: str, ignored: S
     bound = own in (("self",), ("cls",))
     if bound and own == ours.parameters[:1]:
         return ours, theirs
-    if "staticmethod" in ours.decorators and "staticmethod" not in theirs.decorators:
+    loose = bound or "." not in original.name  # a method that takes no object is a static one, or broken
+    if loose and "staticmethod" in ours.decorators and "staticmethod" not in theirs.decorators:
         theirs = theirs._replace(decorators=("staticmethod", *theirs.decorators))
     elif "." in copy.name:
         return ours, theirs

@@ -80,6 +80,18 @@ def test_a_body_behind_the_colon_is_on_the_line_of_the_header() -> None:
             "",
             Interface(("self", "a"), ()),
         ),
+        (
+            "class A:\n @staticmethod\n def f(a): pass",
+            "def f(a): pass",
+            "",
+            Interface(("a",), ("staticmethod",)),
+        ),
+        (
+            "class A:\n @staticmethod\n def f(a): pass",
+            "class B:\n def f(a): pass",
+            "",
+            Interface(("a",), ()),
+        ),
         ("def f(model, a): pass", "class A:\n def f(self, a): pass", "", Interface(("model", "a"), ())),
         ("@docstring('b')\ndef f(): pass", "@x\n@docstring('a')\ndef f(): pass", "", Interface((), ("x",))),
         ("class A: pass", "class B(x.y, z): pass", "", Interface(("x.y", "z"), ())),
