@@ -8,7 +8,7 @@ from tooling.errors import Exit
 from tooling.git import edits, journal
 from tooling.git.command import Git
 from tooling.git.conflicts import marked, read_conflicts
-from tooling.git.execute import Ended, Way, execute, go_on
+from tooling.git.execute import Way, execute, go_on
 from tooling.git.journal import Entry
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, RefusedError
@@ -31,8 +31,8 @@ def resume(way: Way, entry: Entry, command: Literal["continue", "skip"], tell: T
             _check_resolved(repo, git, entry)
         ended = go_on(way, entry, command)
         if ended.stop:
-            state: journal.State = "stopped"
-            return rebase_outcome(repo, git, command, ended._replace(entry=journal.write(repo, _at(ended, state))))
+            stopped = journal.write(repo, ended.entry._replace(state="stopped"))
+            return rebase_outcome(repo, git, command, ended._replace(entry=stopped))
         entry = ended.entry._replace(done=entry.done + 1)
     else:
         entry = _after_git(repo, git, entry)
@@ -73,6 +73,8 @@ def _after_git(repo: Repo, git: Git, entry: Entry) -> Entry:
         raise RefusedError(
             "elsewhere", f"that run was on {shown(name)}", next=[Next("go back there", ("git", "switch", name))]
         )
+    if not entry.remaining:
+        return entry
     step = entry.remaining[0]
     if step.action == "rebase":
         done = by_hand(repo, git, entry)
@@ -105,7 +107,3 @@ def _check_resolved(repo: Repo, git: Git, entry: Entry) -> None:
         raise RefusedError(
             "markers", "there are conflict markers in files that were in conflict", details=several(left)
         )
-
-
-def _at(ended: Ended, state: journal.State) -> Entry:
-    return ended.entry._replace(state=state)

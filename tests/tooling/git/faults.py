@@ -147,6 +147,21 @@ def recover(bench: Bench) -> list[str]:
     raise AssertionError(taken)
 
 
+def finish(bench: Bench) -> list[str]:
+    """Go on for as long as something is open; take back what cannot be gone on with. The commands that it took."""
+    taken: list[str] = []
+    for attempt in range(8):
+        status = bench.run("status", "--json")
+        assert status.code == 0, status
+        if not status.json["items"][0]["open"]:
+            return taken
+        result = bench.run("continue" if attempt < 4 else "abort", "--json")
+        taken.append(f"{result.json['command']}: {result.code} {result.json['summary']}")
+        if result.code == 3 and result.json["items"] == [{"code": "locked"}]:
+            Path(result.json["next"][0]["argv"][1]).unlink()
+    raise AssertionError(taken)
+
+
 def picture(bench: Bench) -> dict[str, object]:
     """What has to be as before: everything but the refs that we keep and those that follow remotes."""
     return snapshot(bench, ours=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tooling.git.faults import Injector, faults, picture, recover
+from tests.tooling.git.faults import Injector, faults, finish, picture, recover
 from tests.tooling.git.repositories import Bench, text, write
 
 Setup = Callable[[Bench], None]
@@ -109,6 +109,35 @@ def _tried(bench: Bench, folder: Path, case: str, step: int) -> int:
     assert wrong == []
     sys.stderr.write(f"{case}: {tried} faults tried, at {commands} git commands\n")
     return tried
+
+
+GONE_ON_WITH = ("rebase", "rebase and push", "push", "sync", "sync of main", "sync via pr")
+
+
+def _gone_on(bench: Bench, folder: Path, case: str, step: int) -> int:
+    """The same, going on instead of taking back: it is done in the end as if nothing had happened, or was not begun."""
+    setup, _, argv = CASES[case]
+    setup(bench)
+    before = picture(bench)
+    injector = Injector(bench, folder / "ready")
+    injector.run(argv, None)
+    commands, done = injector.count, picture(bench)
+    tried, wrong = 0, []
+    for fault in faults(commands, step):
+        injector.restore()
+        result = injector.run(argv, fault)
+        taken = finish(bench)
+        tried += 1
+        if picture(bench)["files"] not in (before["files"], done["files"]):
+            wrong.append((fault, result, taken))
+    assert wrong == []
+    sys.stderr.write(f"{case}: {tried} faults tried, at {commands} git commands, and gone on\n")
+    return tried
+
+
+@pytest.mark.parametrize("case", GONE_ON_WITH)
+def test_after_a_kill_it_can_be_gone_on_with(bench: Bench, tmp_path: Path, case: str) -> None:
+    assert _gone_on(bench, tmp_path / "faults", case, step=97) > 0
 
 
 @pytest.mark.parametrize("case", CASES)
