@@ -131,7 +131,7 @@ def _target(repo: Repo, git: Git, roles: Roles, onto: str, tell: Tell) -> Target
         tell(f"fetching {upstream.name}")
         fetch(repo, git, upstream, source, target)
         oid = git.line("rev-parse", "--verify", target)
-    if not named:
+    if not named and repo.symbolic.get(tracking_ref(upstream.name, "HEAD")) != target:
         git.attempt("symbolic-ref", tracking_ref(upstream.name, "HEAD"), target)
     return Target(target.removeprefix("refs/remotes/"), oid, known, target)
 

@@ -8,7 +8,6 @@ that is in no list holds the same content for git to merge.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -111,6 +110,8 @@ def _copy(source: Path, target: Path) -> bool:
     """Copy a file or a symbolic link with its mode; False where there is neither (a folder is a submodule's)."""
     if not source.is_symlink() and not source.is_file():
         return False
+    import shutil
+
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(source, target, follow_symlinks=False)
     return True

@@ -36,15 +36,16 @@ def read_repo(start: str = ".") -> Repo:
 def finish_reading(reading: Asked) -> Repo:
     """The repository that git was asked about; UserError as in `read_repo`."""
     start, asked = reading
-    version, place, *others = [question.finish() for question in asked]
-    found = parse.version(version.out)
-    if found < OLDEST:
-        raise UserError(f"git {_dotted(found)} is too old: {_dotted(OLDEST)} or newer is needed", exit=Exit.ENVIRONMENT)
-    root, git_dir, common_dir, shallow = _place(start, place)
-    for question, done in zip(asked[2:], others, strict=True):
+    ended = {question.name: question.finish() for question in asked}
+    version = parse.version(ended.pop("version").out)
+    if version < OLDEST:
+        found, needed = _dotted(version), _dotted(OLDEST)
+        raise UserError(f"git {found} is too old: {needed} or newer is needed", exit=Exit.ENVIRONMENT)
+    root, git_dir, common_dir, shallow = _place(start, ended.pop("rev-parse"))
+    for name, done in ended.items():
         if done.status:
-            raise failed(question.name, done)
-    status, refs, settings, trees = (done.out for done in others)
+            raise failed(name, done)
+    status, refs, settings, trees = (ended[name].out for name in ("status", "for-each-ref", "config", "worktree"))
     head, changes = parse.status(status)
     refs_found, symbolic = parse.refs(refs)
     config = parse.config(settings)
@@ -52,7 +53,7 @@ def finish_reading(reading: Asked) -> Repo:
         root=root,
         git_dir=git_dir,
         common_dir=common_dir,
-        version=found,
+        version=version,
         head=head,
         refs=refs_found,
         symbolic=symbolic,
@@ -81,13 +82,14 @@ def read_operation(git_dir: str) -> Operation | None:
 
 
 _PLACE = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
+# The one that takes longest goes first.
 _QUESTIONS = (
-    ("version",),
-    ("rev-parse", "--is-bare-repository", "--is-inside-git-dir", "--is-shallow-repository", *_PLACE),
     ("status", "--porcelain=v2", "--branch", "--no-renames", "--untracked-files=normal", "-z"),
+    ("rev-parse", "--is-bare-repository", "--is-inside-git-dir", "--is-shallow-repository", *_PLACE),
     ("for-each-ref", f"--format={parse.REF_FORMAT}", HEADS, REMOTES, BACKUPS, SYNCS, "refs/tags/"),
     ("config", "--list", "-z"),
     ("worktree", "list", "--porcelain"),
+    ("version",),
 )
 _MARKS = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert", "BISECT_LOG": "bisect"}
 

@@ -38,7 +38,7 @@ def rebase_outcome(repo: Repo, git: Git, command: str, ended: Ended) -> Outcome:
         raise UserError(stop.message, hint="everything is as it was before", exit=Exit.ENVIRONMENT)
     if stop and stop.reason != "push":
         return _stopped(command, entry, stop)
-    done = _done(git, command, entry)
+    done = _done(repo, git, command, entry)
     if stop is None:
         return done
     return done._replace(
@@ -69,12 +69,14 @@ def _stopped(command: str, entry: Entry, stop: Stop) -> Outcome:
     )
 
 
-def _done(git: Git, command: str, entry: Entry) -> Outcome:
+def _done(repo: Repo, git: Git, command: str, entry: Entry) -> Outcome:
     new = next(move.new for move in entry.moves if move.ref == entry.ref)
     bases = [step.argv[-1] for step in entry.steps if step.action == "rebase"]
-    before = git.start(*LOG, "--reverse", "--no-merges", f"{bases[0]}..{entry.old}")
+    before = git.start(*LOG, "--reverse", f"{bases[0]}..{entry.old}")
     after = parse.commits(git.ask(*LOG, "--reverse", f"{entry.onto}..{new}"))
-    matched = match(parse.commits(before.answer()), after)
+    replayed = parse.commits(before.answer())
+    merges = [commit for commit in replayed if len(commit.parents) > 1]
+    matched = match([commit for commit in replayed if commit not in merges], after)
     return Outcome(
         command=command,
         status="done",
@@ -86,7 +88,7 @@ def _done(git: Git, command: str, entry: Entry) -> Outcome:
         backup=entry.backup,
         stash=entry.stash,
         dropped=matched.dropped,
-        warnings=tuple(_warnings(git, entry, new, has_merges=_has_merges(git, bases[0], entry.old))),
+        warnings=tuple(_warnings(repo, git, entry, new, has_merges=bool(merges))),
         next=(UNDO,),
     )
 
@@ -118,11 +120,7 @@ def _patch_ids(git: Git, commits: list[Commit]) -> dict[str, str]:
     return {oid: patch for patch, oid in pairs}
 
 
-def _has_merges(git: Git, base: str, tip: str) -> bool:
-    return bool(git.line("rev-list", "--merges", "--max-count=1", f"{base}..{tip}"))
-
-
-def _warnings(git: Git, entry: Entry, new: str, *, has_merges: bool) -> Iterator[Warned]:
+def _warnings(repo: Repo, git: Git, entry: Entry, new: str, *, has_merges: bool) -> Iterator[Warned]:
     if has_merges:
         merged = git.attempt("merge-tree", "--write-tree", entry.onto, entry.old)
         if merged.status or text(merged.out) != git.line("rev-parse", f"{new}^{{tree}}"):
@@ -131,7 +129,7 @@ def _warnings(git: Git, entry: Entry, new: str, *, has_merges: bool) -> Iterator
     changed = differences(git, entry.old, new)
     if any("160000" in difference.modes for difference in changed):
         yield Warned("submodule-moved", "submodules have moved; run: git submodule update --init")
-    if git.line("config", "--get-regexp", r"^filter\.lfs\."):
+    if any(key.startswith("filter.lfs.") for key in repo.config):
         paths = "".join(f"{difference.path}\0" for difference in changed if difference.status != "D")
         filters = parse.records(git.ask("check-attr", "-z", "--stdin", "filter", stdin=_bytes(paths)))
         if "lfs" in filters[2::3]:

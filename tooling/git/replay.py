@@ -13,6 +13,9 @@ from tooling.git.state import Commit, Repo
 
 LOG = ("log", "--no-show-signature", "--encoding=UTF-8", f"--format={parse.COMMIT_FORMAT}")
 
+# What commits bring in, also what a later one takes out again: it is on the disk for a while.
+_ADDED = ("log", "--format=", "--name-only", "-z", "--diff-filter=A", "--no-renames")
+
 
 class Difference(NamedTuple):
     """A path that differs between two commits; a mode of 160000 is a submodule."""
@@ -63,10 +66,11 @@ def read_replay(repo: Repo, git: Git, onto: str, *, ref: str = "", known: str = 
     commits = git.start(*LOG, "--reverse", "--topo-order", f"{base}..{tip}")
     behind = git.start("rev-list", "--count", f"{tip}..{onto}")
     flags = git.start("ls-files", "-v", "-z")
+    passing = [git.start(*_ADDED, f"{base}..{end}") for end in (tip, adopted) if end]
     incoming = differences(git, tip, onto)
-    added = _added(git, tip, base, incoming)
-    if adopted:
-        added |= _added(git, adopted, base, differences(git, tip, adopted))
+    ahead = differences(git, tip, adopted) if adopted else ()
+    added = {change.path for change in (*incoming, *ahead) if change.status == "A"}
+    added.update(path for question in passing for path in parse.records(question.answer()))
     return Replay(
         tip=tip,
         onto=onto,
@@ -127,9 +131,10 @@ def _base(git: Git, tip: str, onto: str, known: str, ref: str) -> tuple[str, boo
 
     The log of the ref that follows upstream knows the old history, if somebody fetched before us.
     """
-    base = git.line("merge-base", onto, tip)
-    found = [git.line("merge-base", known, tip)] if known and known != onto else []
-    found += [git.line("merge-base", "--fork-point", ref, tip)] if ref else []
+    asked = [git.start("merge-base", onto, tip)]
+    asked += [git.start("merge-base", known, tip)] if known and known != onto else []
+    asked += [git.start("merge-base", "--fork-point", ref, tip)] if ref else []
+    base, *found = [text(done.out) if done.status == 0 else "" for done in [question.finish() for question in asked]]
     old = [oid for oid in found if oid and oid != base and not is_ancestor(git, oid, onto)]
     if not base or not old:
         return base, False
@@ -140,13 +145,6 @@ def _base(git: Git, tip: str, onto: str, known: str, ref: str) -> tuple[str, boo
 def is_ancestor(git: Git, old: str, new: str) -> bool:
     """Whether a commit is here and is held by another."""
     return git.attempt("merge-base", "--is-ancestor", old, new).status == 0
-
-
-def _added(git: Git, tip: str, base: str, incoming: Sequence[Difference]) -> set[str]:
-    """The paths that come in: with the other side, or with a commit that a later one takes out again."""
-    log = ("log", "--format=", "--name-only", "-z", "--diff-filter=A", "--no-renames")
-    passing = parse.records(git.ask(*log, f"{base}..{tip}"))
-    return {change.path for change in incoming if change.status == "A"}.union(passing)
 
 
 def _adds_nothing(trees: Sequence[str], merged: Question | None) -> bool:

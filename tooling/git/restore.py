@@ -6,9 +6,7 @@ where the command had ended and the user may have gone on working.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -146,6 +144,8 @@ def _passing_paths(git: Git, entry: Entry, head: str) -> set[str]:
 
 def _keep(repo: Repo, git: Git, entry: Entry, passing: set[str]) -> str:
     """Copy what differs from all that git or the entry knows; return the folder, or nothing where nothing does."""
+    import shutil
+
     place = Path(journal.place_of(repo, entry.id), "kept", journal.stamp())
     dirty = {change.path for change in repo.edits}
     known = set(_known_blobs(git, entry, repo.head.oid))
@@ -169,6 +169,8 @@ def _known_blobs(git: Git, entry: Entry, head: str) -> Iterator[str]:
 
 def _blob(path: Path, width: int) -> str:
     """The object id that git gives a file's bytes."""
+    import hashlib
+
     content = path.read_bytes()
     digest = hashlib.sha1 if width == 40 else hashlib.sha256  # the hash is git's, by the width of its ids
     return digest(b"blob %d\0" % os.path.getsize(path) + content).hexdigest()

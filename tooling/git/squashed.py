@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -75,6 +74,8 @@ def continue_squash(repo: Repo, git: Git, entry: Entry, tell: Tell) -> Outcome:
 
 def abandon_squash(repo: Repo, git: Git, entry: Entry) -> Outcome:
     """Drop the worktree of a squashed sync; the files that were being resolved are copied first."""
+    import shutil
+
     place = Path(entry.squash[0])
     kept = Path(journal.place_of(repo, entry.id), "kept")
     for path in entry.conflicted:

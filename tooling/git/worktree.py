@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,6 +23,8 @@ def add(repo: Repo, git: Git, name: str, commit: str) -> Git:
 
 def remove(git: Git, path: str) -> None:
     """Remove a worktree of ours with all that is in it."""
+    import shutil
+
     git.attempt("worktree", "remove", "--force", "--force", path)
     shutil.rmtree(path, ignore_errors=True)
     git.attempt("worktree", "prune")
