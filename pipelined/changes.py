@@ -52,26 +52,27 @@ def undo(before: Capture, after: Capture) -> None:
 
 
 def _capture_module(module: nn.Module) -> ModuleCapture:
-    own = module.__dict__
+    own = dict(module.__dict__)
     # Dictionaries such as `_modules` and `_forward_hooks` stay the same object while their entries change.
     entries = {name: dict(value) for name, value in own.items() if name.startswith("_") and isinstance(value, dict)}
-    attributes = {name: value for name, value in own.items() if name not in entries}
-    return ModuleCapture(type(module), attributes, entries)
+    return ModuleCapture(type(module), own, entries)
 
 
 def _undo_module(module: nn.Module, old: ModuleCapture, new: ModuleCapture) -> None:
     if old.cls is not new.cls and type(module) is new.cls:
         module.__class__ = old.cls
-    own = module.__dict__
-    now = {name: value for name, value in own.items() if name in old.attributes or name not in new.entries}
-    for name in {*now, *old.attributes} - set(_undone(old.attributes, new.attributes, now)):
-        own.pop(name, None)
-    own.update(_undone(old.attributes, new.attributes, now))
+    _replace(module.__dict__, _undone(old.attributes, new.attributes, module.__dict__))
     for name, entries in old.entries.items():
-        if entries is not own.get(name) and isinstance(own.get(name), dict):
-            kept = _undone(entries, new.entries.get(name, {}), own[name])
-            own[name].clear()
-            own[name].update(kept)
+        now = module.__dict__.get(name)
+        if isinstance(now, dict):
+            _replace(now, _undone(entries, new.entries.get(name, {}), now))
+
+
+def _replace(entries: dict[Any, Any], wanted: Mapping[Any, Any]) -> None:
+    """Give a dictionary these entries in this order; one that has them is left alone."""
+    if [(key, id(value)) for key, value in entries.items()] != [(key, id(value)) for key, value in wanted.items()]:
+        entries.clear()
+        entries.update(wanted)
 
 
 def _undone(old: Mapping[Any, Any], new: Mapping[Any, Any], now: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -106,6 +106,7 @@ def test_only_what_parallelize_changed_is_undone() -> None:
             self.bert.encoder.layer[1].register_forward_hook(ours)
             self.cls.predictions.transform = torch.nn.Identity()
             self.cls.predictions.note = "ours"
+            self.cls._notes = {"ours": 1}
             return None
 
     def ours(*_: Any) -> None:
@@ -129,6 +130,7 @@ def test_only_what_parallelize_changed_is_undone() -> None:
     assert list(pipelined.bert.encoder.layer[3]._forward_hooks.values()) == [theirs]
     assert after["modules"] == before["modules"]
     assert (pipelined.bert.note, hasattr(pipelined.cls.predictions, "note")) == ("theirs", False)
+    assert not hasattr(pipelined.cls, "_notes")
 
 
 def test_a_handwritten_deparallelize_runs_first() -> None:
