@@ -15,12 +15,12 @@ Who may import whom is a table in the settings; without one this rule has nothin
 
 A name means a module and everything below it, `*` in it anything. `allowed` speaks of the repository's own packages
 only; where two of its names fit a module, the longer one counts. Whatever stands below a name may be imported below it,
-unless `forbidden` says no.
+unless `forbidden` says no. Names of other packages may stand in the lists as well.
 
 Imports count wherever they stand: in functions, relative ones, and `import_module("...")` with its module written out.
 Those for type checkers count unless `type_checking = false`. A circle is made of imports that happen while a file is
-imported, so those two kinds do not count there; `circles = false` turns that part off. A name in the table that fits
-no module is reported, because a rule that looks at nothing would never be noticed.
+imported, so those two kinds do not count there; `circles = false` turns that part off. A name of ours in the table
+that fits no module is reported, because a rule that looks at nothing would never be noticed.
 """
 
 from __future__ import annotations
@@ -107,12 +107,15 @@ def _faults(index: Index, table: Table, modules: Mapping[str, str]) -> Iterator[
     lines = index.text(source).split("\n")
     for key, lists in zip(list(OPTIONS)[:3], table[1:], strict=True):
         given = index.settings.option("import-direction", key, {})
-        for name in lists:
-            line = next((number for number, text in enumerate(lines, 1) if name in text), 1)
-            if not any(covers(name, module) for module in modules):
-                yield Finding(source, line, "import-direction/table", f"{key}: {name!r} fits no module", anchors=(1,))
+        for name, others in lists.items():
+            for one in (name, *(other for other in others if other.partition(".")[0] in table.packages)):
+                if not any(covers(one, module) for module in modules):
+                    line = next((number for number, text in enumerate(lines, 1) if one in text), 1)
+                    message = f"{key}: {one!r} fits no module"
+                    yield Finding(source, line, "import-direction/table", message, anchors=(1,))
             names = given[name]
             if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+                line = next((number for number, text in enumerate(lines, 1) if name in text), 1)
                 yield Finding(source, line, "import-direction/table", f"{key}: {name!r} has no list of names")
 
 

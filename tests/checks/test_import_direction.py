@@ -45,6 +45,13 @@ def test_what_is_not_ours_is_allowed_until_it_is_forbidden() -> None:
     )
 
 
+def test_every_name_of_ours_in_the_table_has_to_fit_a_module() -> None:
+    assert found({}, forbidden={"core": ["shell.sl", "torch.x"]}, only_from={"shell.ls": ["core.a"]}) == (
+        "pyproject.toml:1 forbidden: 'shell.sl' fits no module ()",
+        "pyproject.toml:1 only_from: 'core.a' fits no module ()",
+    )
+
+
 def test_a_package_may_import_itself() -> None:
     importing = {"shell/a.py": "from shell import ls\nfrom . import b\nimport shell\n", "shell/b.py": ""}
 
