@@ -117,10 +117,13 @@ def _steps(replay: Replay, backup: str, onto_name: str, stash: str) -> Iterator[
     if stash:
         yield Step("back-up", ("update-ref", edits_ref(backup), stash), "keep your edits as they are now")
         yield Step("put-away", ("restore", "--source=HEAD", "--staged", "--worktree"), "put your edits away")
+    base = replay.base
     if replay.adopted:
-        adopt = ("--onto", replay.adopted, replay.base)
+        # From where the two part: a commit that is on the fork already may have been reverted there.
+        own, base = replay.adopted_bases
+        adopt = ("--onto", replay.adopted, own)
         yield Step("rebase", (*REBASE, *adopt), f"onto the fork's {short(replay.adopted)}, with what others pushed")
-    yield Step("rebase", (*REBASE, "--onto", replay.onto, replay.base), f"onto {onto_name} at {short(replay.onto)}")
+    yield Step("rebase", (*REBASE, "--onto", replay.onto, base), f"onto {onto_name} at {short(replay.onto)}")
     if stash:
         yield Step("put-back", ("stash", "apply", "--index", stash), "put your edits back")
 

@@ -72,7 +72,7 @@ def _stopped(command: str, entry: Entry, stop: Stop) -> Outcome:
 def _done(repo: Repo, git: Git, command: str, entry: Entry) -> Outcome:
     new = next(move.new for move in entry.moves if move.ref == entry.ref)
     bases = [step.argv[-1] for step in entry.steps if step.action == "rebase"]
-    before = git.start(*LOG, "--reverse", f"{bases[0]}..{entry.old}")
+    before = git.start(*LOG, "--reverse", f"{bases[-1]}..{entry.old}")
     after = parse.commits(git.ask(*LOG, "--reverse", f"{entry.onto}..{new}"))
     replayed = parse.commits(before.answer())
     merges = [commit for commit in replayed if len(commit.parents) > 1]

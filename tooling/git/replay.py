@@ -33,6 +33,8 @@ class Replay(NamedTuple):
     base: str
     adopted: str = ""
     """The tip of the branch on the fork, where it has commits that were never here."""
+    adopted_bases: tuple[str, str] = ("", "")
+    """Where that tip and the branch part, and where that tip and what the branch goes onto part."""
     foreign: tuple[Commit, ...] = ()
     commits: tuple[Commit, ...] = ()
     behind: int = 0
@@ -59,8 +61,9 @@ def read_replay(repo: Repo, git: Git, onto: str, *, ref: str = "", known: str = 
     base, rewritten = _base(git, tip, onto, known, ref)
     foreign = foreign_commits(git, repo.head.ref, tip, tracking)
     adopted = tracking if foreign else ""
-    if not base:
-        return Replay(tip, onto, "", adopted, foreign)
+    bases = (git.line("merge-base", tip, adopted), git.line("merge-base", onto, adopted)) if adopted else ("", "")
+    if not base or (adopted and not all(bases)):
+        return Replay(tip, onto, "", adopted, foreign=foreign)
     merged = git.start("merge-tree", "--write-tree", onto, tip) if repo.version >= (2, 38) else None
     trees = git.start("rev-parse", f"{onto}^{{tree}}", f"{base}^{{tree}}", f"{tip}^{{tree}}")
     commits = git.start(*LOG, "--reverse", "--topo-order", f"{base}..{tip}")
@@ -76,6 +79,7 @@ def read_replay(repo: Repo, git: Git, onto: str, *, ref: str = "", known: str = 
         onto=onto,
         base=base,
         adopted=adopted,
+        adopted_bases=bases,
         foreign=foreign,
         commits=parse.commits(commits.answer()),
         behind=int(behind.answer()),

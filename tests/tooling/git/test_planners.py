@@ -62,12 +62,12 @@ def test_edits_are_kept_put_away_and_put_back_around_the_rebase() -> None:
 
 
 def test_adopting_replays_on_the_forks_tip_first() -> None:
-    adopted = REPLAY._replace(adopted=OTHER, foreign=(COMMIT._replace(oid=OTHER),))
+    adopted = REPLAY._replace(adopted=OTHER, adopted_bases=(TIP, BASE), foreign=(COMMIT._replace(oid=OTHER),))
 
     plan = plan_rebase(REPO, adopted, "upstream/main", Wishes(adopt=True), now="NOW")
 
     rebases = [step.argv[-3:] for step in plan.steps if step.action == "rebase"]
-    assert rebases == [("--onto", OTHER, BASE), ("--onto", ONTO, BASE)]
+    assert rebases == [("--onto", OTHER, TIP), ("--onto", ONTO, BASE)]
 
 
 def test_up_to_date_is_a_plan_without_steps() -> None:

@@ -42,6 +42,18 @@ def test_s01_adopting_takes_the_reviewers_commit_in(bench: Bench) -> None:
     assert bench.at_fork() == bench.oid()
 
 
+def test_s01_adopting_keeps_what_the_reviewer_reverted_reverted(bench: Bench) -> None:
+    bench.reviewer("Revert line 3", {"a.txt": text()})
+    bench.git("fetch", "--all", "--quiet")
+    bench.commit("More", {"more.txt": "x\n"})
+
+    result = bench.run("rebase", "--adopt")
+
+    subjects = bench.git("log", "--format=%s", "upstream/main..").split("\n")
+    assert (result.code, subjects) == (0, ["More", "Revert line 3", "Change line 10 of b", "Change line 3 of a"])
+    assert (bench.work / "a.txt").read_text(encoding="utf-8") == text()
+
+
 def test_s02_an_edit_that_conflicts_afterwards_is_kept_and_comes_back_byte_for_byte(bench: Bench) -> None:
     bench.upstream("Change line 18", {"a.txt": text({18: "upstream"})})
     write(bench.work / "a.txt", text({3: "mine", 18: "edit"}))
