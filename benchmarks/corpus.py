@@ -34,7 +34,15 @@ def clone(tree: Path | None, *, depth: int = 1) -> Iterator[Path]:
         )
     with TemporaryDirectory(prefix="bench-") as folder:
         target = Path(folder) / "tree"
-        git(Path(folder), "clone", "--quiet", "--no-hardlinks", f"--depth={depth}", Path(tree).resolve().as_uri(), str(target))
+        git(
+            Path(folder),
+            "clone",
+            "--quiet",
+            "--no-hardlinks",
+            f"--depth={depth}",
+            Path(tree).resolve().as_uri(),
+            str(target),
+        )
         yield target
 
 
