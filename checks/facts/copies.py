@@ -107,11 +107,12 @@ def _markers(masked: str, found: list[Definition]) -> list[Marker]:
             above = next(numbers, -1)
             place = "behind" if above >= 0 else ""
         else:
-            line = end + 1
-            if not line < between:
-                found_between = _BETWEEN.match(masked, line)
-                between = found_between.end() if found_between else line
-            above, place = _stands(line, between, by_start, by_first)
+            if end >= between:
+                following = _BETWEEN.match(masked, end + 1)
+                between = following.end() if following else end + 1
+            above, place = _stands(end + 1, between, by_start, by_first)
+            if place == "apart" and _indent(masked, found[above].start) != offset - start:
+                above, place = -1, ""  # it is about the end of the code before it
         markers.append(Marker(offset, text, above, place))
     return markers
 
@@ -133,6 +134,10 @@ def _comment(masked: str, start: int, end: int) -> int:
         if literal[0][0] == "#":
             return literal.start()
     return -1
+
+
+def _indent(masked: str, line: int) -> int:
+    return len(masked[line : line + 200]) - len(masked[line : line + 200].lstrip(" \t"))
 
 
 def _stands(line: int, between: int, by_start: dict[int, int], by_first: dict[int, int]) -> tuple[int, str]:

@@ -34,6 +34,8 @@ def places(text: str) -> list[tuple[str, str]]:
         (f"@x  {MARKER}\ndef f(): pass\n", ("f", "behind")),
         (f"def f():  {MARKER}\n    pass\n", ("f", "behind")),
         (f"def f():\n    {MARKER}\n    pass\n", ("", "")),
+        (f"def f():\n    pass\n    {MARKER}\n\ndef g(): pass\n", ("", "")),
+        (f"if x:\n    y\n{MARKER}\n\n    def f(): pass\n", ("", "")),
         (f"x = 1  {MARKER}\n", ("", "")),
         (f"x = 1\n{MARKER}", ("", "")),
     ],
