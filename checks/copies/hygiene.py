@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from checks.copies.clause import Clause, Item, tightened
+from checks.copies.clause import Clause, tightened
 from checks.copies.resolve import Missing
 from checks.copies.survey import Copy, Stray
 from checks.index import Index
@@ -53,11 +53,12 @@ def unclear(index: Index, copy: Copy, *, mendable: bool) -> Finding:
     return found._replace(edits=(_rewritten(index, copy, f"{copy.claim.dotted} {tightened(copy.claim.clause)}"),))
 
 
-def idle(index: Index, copy: Copy, items: Sequence[Item]) -> Finding:
-    """Replacements that change nothing."""
-    named = " and ".join(f"`{item}`" for item in items)
-    clause = Clause(tuple(item for item in copy.clause.items if item not in items))
-    message = f"{named} {'changes' if len(items) == 1 else 'change'} nothing in `{copy.claim.dotted}`"
+def idle(index: Index, copy: Copy, places: Collection[int]) -> Finding:
+    """Replacements that change nothing, by their places in the clause."""
+    items = copy.clause.items
+    named = " and ".join(f"`{items[place]}`" for place in places)
+    clause = Clause(tuple(item for place, item in enumerate(items) if place not in places))
+    message = f"{named} {'changes' if len(places) == 1 else 'change'} nothing in `{copy.claim.dotted}`"
     found = _finding(index, copy, "no-effect", message, "the original does not hold what is to be replaced")
     return found._replace(edits=(_rewritten(index, copy, f"{copy.claim.dotted} {clause}".rstrip()),))
 

@@ -41,8 +41,9 @@ def review(index: Index, comparer: Comparer, chains: Chains) -> Iterator[Finding
     for level in chains.levels():
         cases = [case for copy in level for case in _cases(comparer, patches, copy, judged[copy.path])]
         for case in cases:
-            if idle := [item for item, count in steps(case.copy.clause, case.present.text) if not count]:
-                yield hygiene.idle(index, case.copy, idle)
+            counts = [count for _, count in steps(case.copy.clause, case.present.text)]
+            if 0 in counts:
+                yield hygiene.idle(index, case.copy, [place for place, count in enumerate(counts) if not count])
         for finding, case in _found(index, comparer, cases):
             if stands(index, finding):
                 patches.add(finding)

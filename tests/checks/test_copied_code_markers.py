@@ -101,6 +101,13 @@ def test_a_replacement_in_the_name_or_the_decorators_alone_has_an_effect() -> No
     ]
 
 
+def test_a_replacement_that_is_stated_twice_loses_its_second_statement() -> None:
+    texts = library(a=F, b="# Copied from lib.a.f with x->y, x->y\ndef f(y):\n    return y + 1\n")
+
+    assert [each.message for each in findings(texts)] == ["`x->y` changes nothing in `lib.a.f`"]
+    assert mended(RULE, texts)["lib/b.py"] == "# Copied from lib.a.f with x->y\ndef f(y):\n    return y + 1\n"
+
+
 def test_a_replacement_that_gives_no_python_is_not_written() -> None:
     texts = library(a=F, b=f"# Copied from lib.a.f with return->return(\n{F}")
 
