@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping
+from hashlib import sha1
 from pathlib import Path
+
+from checks.tree import Tree
 
 
 def git(folder: Path, *words: str, **variables: str) -> str:
@@ -56,3 +59,18 @@ def contents(folder: Path) -> dict[str, bytes]:
             if path.is_file():
                 found[path.relative_to(folder).as_posix()] = path.read_bytes()
     return found
+
+
+def blob(content: bytes) -> str:
+    """The id that git gives to the content of a file."""
+    return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def keys(contents: Mapping[str, bytes]) -> dict[str, str]:
+    """The keys of a tree that holds these files."""
+    return {path: blob(content) for path, content in contents.items()}
+
+
+def read(tree: Tree) -> dict[str, bytes]:
+    """Every file of a tree."""
+    return {path: tree.read(path) for path in sorted(tree.keys)}
