@@ -6,6 +6,7 @@ A test marked `slow` is skipped unless RUN_SLOW=1, which `nox -s slow` sets.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from importlib import util
 from pathlib import Path
@@ -28,6 +29,15 @@ IDENTITY = {
 TERMINAL = {"COLUMNS": "100", "LINES": "40", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC", "LC_ALL": "C.UTF-8"}
 # What CI sets and our own commands read: a test that wants it sets it.
 FROM_OUTSIDE = ("CI", "FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach the processes that tests start, also where we were started in the background.
+
+    A shell has its background jobs ignore the signal, and what is ignored is inherited.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header() -> str:
