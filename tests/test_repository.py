@@ -43,7 +43,7 @@ def test_the_wheel_asks_for_a_light_set_of_libraries_and_for_torch_only_with_an_
         extra: sorted(need.name for need in needs if str(need.marker or "") == marker)
         for extra, marker in (("", ""), ("models", 'extra == "models"'))
     } == {
-        "": ["argcomplete", "black", "gitpython", "markdown-it-py", "nox", "packaging", "rich", "ruamel-yaml", "ruff"],
+        "": ["argcomplete", "black", "markdown-it-py", "nox", "packaging", "rich", "ruamel-yaml", "ruff"],
         "models": ["accelerate", "safetensors", "torch", "transformers"],
     }
 
