@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
@@ -121,7 +121,7 @@ class _Marker(NamedTuple):
     stop: int
 
 
-@cache
+@lru_cache(maxsize=1)
 def _markers(files: Files) -> tuple[_Marker, ...]:
     return tuple(
         _Marker(path, found["target"], not found["clause"].strip(), *found.span("target"), found.end())

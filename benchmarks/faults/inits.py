@@ -6,7 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import lru_cache
 from random import Random
 from typing import NamedTuple
 
@@ -99,7 +99,7 @@ def without_import(module: Module, imported: Imported, number: int) -> tuple[int
     return _without(module, tuple(imported.node.names), number)
 
 
-@cache
+@lru_cache(maxsize=1)
 def _inits(files: Files) -> tuple[Init, ...]:
     paths = (path for path in files.below(files.library, "/__init__.py") if "_import_structure" in files.text(path))
     return tuple(init for path in paths if (init := _read(path, files.module(path))))
