@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpus import add_options, clone, git
+from corpus import add_options, clone, git, settle
 from timing import Case, Timing, console_script, ratio, run_in_turn
 
 SCRIPTS = {
@@ -89,6 +89,7 @@ def enlarge(tree: Path, times: int) -> None:
             shutil.copytree(library, library / f"more_{number}", ignore=shutil.ignore_patterns("more_*"))
     git(tree, "add", "--all")
     git(tree, "commit", "--quiet", "--allow-empty", "--no-verify", "--message", "More of the same")
+    settle(tree)
 
 
 def forget(tree: Path) -> None:

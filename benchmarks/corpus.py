@@ -6,6 +6,7 @@ import argparse
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,16 +35,20 @@ def clone(tree: Path | None, *, depth: int = 1) -> Iterator[Path]:
         )
     with TemporaryDirectory(prefix="bench-") as folder:
         target = Path(folder) / "tree"
-        git(
-            Path(folder),
-            "clone",
-            "--quiet",
-            "--no-hardlinks",
-            f"--depth={depth}",
-            Path(tree).resolve().as_uri(),
-            str(target),
-        )
+        source = Path(tree).resolve().as_uri()
+        git(Path(folder), "clone", "--quiet", "--no-hardlinks", f"--depth={depth}", source, str(target))
+        settle(target)
         yield target
+
+
+def settle(tree: Path) -> None:
+    """Make the index of a fresh checkout like that of one in use.
+
+    Git reads every file again that is as young as its index, in `git status` as in our listing, until the index is
+    written a while after the files.
+    """
+    time.sleep(2)
+    git(tree, "update-index", "--really-refresh", "--force-write-index")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from checks import git
 from checks.errors import CheckError
-from checks.tree import FolderTree, WorkTree, start_listing
+from checks.tree import FolderTree, Listing, WorkTree
 
 if TYPE_CHECKING:
     from checks.cache import Cache
@@ -21,7 +21,7 @@ class Checkout(NamedTuple):
     repository: git.Repository | None
     cache_path: str | None
     jobs: int
-    listing: git.Started | None = None
+    listing: Listing | None = None
 
     def tree(self) -> WorkTree | FolderTree:
         """The files as they were when the checkout was opened."""
@@ -61,7 +61,7 @@ def open_checkout(options: argparse.Namespace) -> Checkout:
             raise CheckError(f"{start} is not a folder")
         return Checkout(start, None, None, jobs)
     # Both take git some milliseconds, in which Python imports what comes next.
-    listing = start_listing(start)
+    listing = Listing(start)
     try:
         repository = git.find_repository(start)
     except BaseException:

@@ -63,13 +63,13 @@ def test_a_file_that_is_deleted_while_we_run(tmp_path: Path) -> None:
 
 
 def delete_after_listing(folder: Path, victim: Path) -> None:
-    """A git that, once it has listed the files, deletes one."""
+    """A git that, once it has listed the files it knows, deletes one."""
     write(
         folder,
         {
             "bin/git": "#!/bin/sh\n"
             f'"$(PATH="${{PATH#*:}}" command -v git)" "$@"; status=$?\n'
-            f'case "$*" in *ls-files*) rm -f {victim};; esac\n'
+            f'case "$*" in *'ls-files -v'*) rm -f {victim};; esac\n'
             "exit $status\n"
         },
     )

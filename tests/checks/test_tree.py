@@ -46,12 +46,12 @@ def test_a_tree_holds_what_is_on_disk_committed_or_not_and_nothing_that_git_igno
 
 
 def test_the_whole_checkout_is_listed_from_any_folder_of_it(tmp_path: Path) -> None:
-    from checks.tree import start_listing
+    from checks.tree import Listing
 
     make_repository(tmp_path, {"a": "a\n", "sub/b": "b\n"})
     write(tmp_path, {"new": "new\n", "sub/c": "c\n"})
 
-    tree = WorkTree(str(tmp_path), start_listing(str(tmp_path / "sub")))
+    tree = WorkTree(str(tmp_path), Listing(str(tmp_path / "sub")))
 
     assert tree.keys == keys({"a": b"a\n", "sub/b": b"b\n", "new": b"new\n", "sub/c": b"c\n"})
 
