@@ -69,7 +69,7 @@ def delete_after_listing(folder: Path, victim: Path) -> None:
         {
             "bin/git": "#!/bin/sh\n"
             f'"$(PATH="${{PATH#*:}}" command -v git)" "$@"; status=$?\n'
-            f'case "$*" in *'ls-files -v'*) rm -f {victim};; esac\n'
+            f'case "$*" in *"ls-files -v"*) rm -f {victim};; esac\n'
             "exit $status\n"
         },
     )
