@@ -90,16 +90,23 @@ def attempt(root: str, *arguments: str) -> tuple[int, bytes, bytes]:
     return Started(root, *arguments).result()
 
 
-def find_repository(start: str) -> Repository:
-    """The checkout that holds the folder `start`, an absolute path; CheckError that says what is there instead."""
+_WHERE = ("--show-toplevel", "--git-common-dir")
+
+
+def start_looking(start: str) -> Started:
+    """Have git look for the checkout that holds a folder, while the caller goes on; CheckError if it is no folder."""
     if not os.path.isdir(start):
         raise CheckError(f"{start} is not a folder")
-    status, output, errors = attempt(start, "rev-parse", "--show-toplevel", "--git-common-dir")
+    return Started(start, "rev-parse", *_WHERE)
+
+
+def find_repository(start: str, looking: Started | None = None) -> Repository:
+    """The checkout that holds the folder `start`, an absolute path; CheckError that says what is there instead."""
+    status, output, errors = (looking or start_looking(start)).result()
     if status == 0:
         lines = os.fsdecode(output).removesuffix("\n").split("\n")
         if len(lines) != 2:  # there is a line end in the name of a folder
-            asked = ("--show-toplevel", "--git-common-dir")
-            lines = [os.fsdecode(ask(start, "rev-parse", what)).removesuffix("\n") for what in asked]
+            lines = [os.fsdecode(ask(start, "rev-parse", what)).removesuffix("\n") for what in _WHERE]
         return Repository(os.path.normpath(lines[0]), os.path.normpath(os.path.join(start, lines[1])))
     raise _no_repository(start, errors.decode("utf-8", "replace").strip())
 

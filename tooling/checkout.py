@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from checks import git
@@ -60,10 +61,12 @@ def open_checkout(options: argparse.Namespace) -> Checkout:
         if not os.path.isdir(start):
             raise CheckError(f"{start} is not a folder")
         return Checkout(start, None, None, jobs)
-    # Both take git some milliseconds, in which Python imports what comes next.
+    looking = git.start_looking(start)
     listing = Listing(start)
     try:
-        repository = git.find_repository(start)
+        # Every command runs rules next; importing what that takes is half of a warm run, and as long as git needs.
+        import_module("checks.run")
+        repository = git.find_repository(start, looking)
     except BaseException:
         listing.close()
         raise

@@ -58,7 +58,6 @@ def run(options: argparse.Namespace, console: Console) -> int:
     """Judge the tree, mend it if asked, and report."""
     _refuse_contradictions(options)
     with closing(open_checkout(options)) as checkout:
-        # Imported while git lists the files: on a warm run this is half of the time.
         from checks.run import Judge
         from tooling.choice import rule_chooser
 
