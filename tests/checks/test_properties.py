@@ -124,7 +124,7 @@ def make_move(repo: Path, move: str, edits: list[tuple[str, str | None]]) -> Non
         git(repo, "add", "--all")
     elif move == "commit":
         commit_all(repo)
-    elif move == "rename" and (repo / "src/lib").is_dir():
+    elif move == "rename" and (repo / "src/lib").is_dir() and not (repo / "src/library").exists():
         shutil.move(repo / "src/lib", repo / "src/library")
     elif move == "switch":
         commit_all(repo)
