@@ -104,12 +104,20 @@ class Listing:
     def __init__(self, folder: str) -> None:
         whole = ("-z", "--full-name", "--", ":/")
         self._known = git.Started(folder, "ls-files", "-v", "-s", "-c", "-m", "-d", *whole)
-        self._new = git.Started(folder, "ls-files", "-t", "-o", "--exclude-standard", *whole)
         self.began = self._known.began
+        try:
+            self._new = git.Started(folder, "ls-files", "-t", "-o", "--exclude-standard", *whole)
+        except BaseException:
+            self._known.close()
+            raise
 
     def output(self) -> bytes:
         """Records with a tag each, ended by NUL; CheckError with git's own first line where it failed."""
-        return self._known.output() + self._new.output()
+        try:
+            return self._known.output() + self._new.output()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Have git stop, where nobody wants to know any more."""

@@ -73,12 +73,11 @@ def test_every_changelog_fragment_has_a_name_that_towncrier_files() -> None:
 
 
 def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
-    (tmp_path / "library.py").write_text("", encoding="utf-8")
-    run("git", "init", "--quiet", str(tmp_path))
+    topic = contributor(tmp_path)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
 
     for words in re.findall(r"^\$ mergeready (.*?)(?: +#.*)?$", readme, re.MULTILINE):
-        run(command("mergeready"), *words.split(), folder=tmp_path)
+        run(command("mergeready"), *words.split(), folder=topic)
 
 
 def test_the_readme_lists_every_exit_code() -> None:
@@ -124,6 +123,25 @@ def test_ci_and_hooks_run_sessions_that_the_noxfile_defines() -> None:
         asked |= {name for names in re.findall(r"session: \[(.*)\]", text) for name in names.split(", ")}
 
     assert asked - set(re.findall(r"^[*-] ([a-z-]+)", listed, re.MULTILINE)) == set()
+
+
+def contributor(folder: Path) -> Path:
+    """A clone as a contributor has it: remotes `upstream` and `origin`, its fork, and a topic branch of one commit."""
+    for remote in ("upstream", "fork"):
+        run("git", "init", "--quiet", "--bare", str(folder / remote))
+    work = folder / "work"
+    run("git", "init", "--quiet", str(work))
+    for name, remote in (("upstream", "upstream"), ("origin", "fork")):
+        run("git", "remote", "add", name, f"../{remote}", folder=work)
+    for branch, name in (("main", "library.py"), ("topic", "more.py")):
+        (work / name).write_text("", encoding="utf-8")
+        run("git", "switch", "--quiet", "--force-create", branch, folder=work)
+        run("git", "add", "--all", folder=work)
+        run("git", "commit", "--quiet", "--message", f"Say in {name} how models are loaded", folder=work)
+        if branch == "main":
+            run("git", "push", "--quiet", "upstream", branch, folder=work)
+            run("git", "push", "--quiet", "origin", branch, folder=work)
+    return work
 
 
 def kept_files() -> set[str]:

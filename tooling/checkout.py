@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import ExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,15 +62,15 @@ def open_checkout(options: argparse.Namespace) -> Checkout:
         if not os.path.isdir(start):
             raise CheckError(f"{start} is not a folder")
         return Checkout(start, None, None, jobs)
-    looking = git.start_looking(start)
-    listing = Listing(start)
-    try:
+    with ExitStack() as started:
+        looking = git.start_looking(start)
+        started.callback(looking.close)
+        listing = Listing(start)
+        started.callback(listing.close)
         # Every command runs rules next; importing what that takes is half of a warm run, and as long as git needs.
         import_module("checks.run")
         repository = git.find_repository(start, looking)
-    except BaseException:
-        listing.close()
-        raise
+        started.pop_all()
     path = None if options.no_cache else os.path.join(repository.common_dir, "mergeready", "checks.sqlite3")
     return Checkout(repository.root, repository, path, jobs, listing)
 
