@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import NamedTuple
 
 from checks import baseline, suppress
@@ -47,8 +48,11 @@ class Judge:
 
     def __call__(self, tree: Tree, started: Started = lambda _: None) -> Outcome:
         """The outcome of all chosen rules on a tree, by the settings and the baseline of that tree."""
+        with closing(Store(tree, self._cache, self._jobs)) as store:
+            return self._judge(store, started)
+
+    def _judge(self, store: Store, started: Started) -> Outcome:
         began = time.perf_counter()
-        store = Store(tree, self._cache, self._jobs)
         settings = read_settings(store)
         names = self._rules(settings)
         index = Index(store, settings)

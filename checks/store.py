@@ -13,6 +13,7 @@ from checks.text import decode
 
 if TYPE_CHECKING:
     from checks.cache import Cache
+    from checks.parallel import Workers
     from checks.tree import Tree
 
 T = TypeVar("T")
@@ -36,6 +37,7 @@ class Store:
         self._verdicts: dict[str, str] = {}
         self._remembered: set[str] = set()
         self._listing: str | None = None
+        self._workers: Workers | None = None
 
     def text(self, path: str) -> str:
         """The text of a file, empty for one that is not there or cannot be read (see `problems`)."""
@@ -73,15 +75,19 @@ class Store:
 
     def prefetch(self, paths: list[str], extractors: tuple[Extractor[Any], ...]) -> None:
         """Extract from many files at once, on all cores where that pays."""
-        from checks.parallel import extract_all
-
         keys = self.tree.keys
         missing = [
             path
             for path in paths
             if path in keys and any(keys[path] not in self._values(extractor) for extractor in extractors)
         ]
-        for path, values in extract_all(self.tree, missing, extractors, self.jobs, self.text):
+        if not missing:
+            return
+        if self._workers is None:
+            from checks.parallel import Workers
+
+            self._workers = Workers(self.jobs)
+        for path, values in self._workers.extract_all(self.tree, missing, extractors, self.text):
             if path in self.problems:
                 continue
             for extractor, value in zip(extractors, values, strict=True):
@@ -127,6 +133,12 @@ class Store:
             verdicts = {} if self.problems or outdated else self._verdicts
             self.cache.store(self._new, verdicts, self._remembered | {*self.tree.keys.values()})
         self._new, self._verdicts = {}, {}
+
+    def close(self) -> None:
+        """End the processes that were started for it."""
+        if self._workers is not None:
+            self._workers.close()
+            self._workers = None
 
     def _values(self, extractor: Extractor[Any]) -> dict[str, str]:
         if extractor.name not in self._stored:

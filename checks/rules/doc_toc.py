@@ -77,6 +77,7 @@ def check(index: Index) -> Findings:
     """Report what is wrong with each table of contents; subjects are the tables and their entries."""
     profile = index.settings.profile
     tables = index.matching(*(profile.pattern(template) for template in profile.tocs))
+    index.prefetch(tables, TOC)
     entries = 0
     for path in tables:
         toc = index.facts(TOC, path)

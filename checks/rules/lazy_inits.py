@@ -49,7 +49,9 @@ def check(index: Index) -> Findings:
     folders = Folders(index)
     origins = Origins(index, folders)
     subjects = 0
-    for path in inits_of(index):
+    inits = inits_of(index)
+    index.prefetch(inits, INIT)
+    for path in inits:
         init = index.facts(INIT, path)
         subjects += sum(len(listing.names) for listing in init.listings)
         if init.problem is not None:

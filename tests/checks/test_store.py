@@ -39,8 +39,7 @@ def no_calls() -> None:
 
 @contextmanager
 def store_of(tree: Tree, cache: Path | None = None, jobs: int = 1) -> Iterator[Store]:
-    with closing(Cache(str(cache) if cache else None, 1)) as kept:
-        store = Store(tree, kept, jobs)
+    with closing(Cache(str(cache) if cache else None, 1)) as kept, closing(Store(tree, kept, jobs)) as store:
         yield store
         store.save()
 
