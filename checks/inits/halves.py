@@ -43,12 +43,13 @@ def only_typing(path: str, init: Init, lazy: Lazy, typing: Typing, folders: Fold
     """Names that type checkers see and nobody else does."""
     own = path.rpartition("/")[0]
     scanned = [folders.scanned(f"{own}/{folder}" if folder else own) for folder in init.scans]
-    keys = {listing.module.split(".")[1] for listing in init.listings} | set(init.others)
+    modules = {listing.module.split(".")[1] for listing in init.listings}
     opaque = {listing.module for listing in init.listings if listing.opaque}
     for name, places in typing.items():
-        if init.opaque or name in lazy or name in keys or any(name in found for found in scanned):
-            continue
         module = places[0].module
+        known = name in lazy or name in init.others or (module == "." and name in modules)
+        if init.opaque or known or any(name in found for found in scanned):
+            continue
         # What comes from above the folder has no key here: the half uses it itself, as `is_torch_available`.
         if module.startswith(".") and module[1:2] != "." and module not in opaque:
             yield name, places[0]

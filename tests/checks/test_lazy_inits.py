@@ -168,6 +168,10 @@ def test_two_modules_that_export_different_things_by_one_name_are_a_duplicate() 
             "from .bert import Bert as Alias",
             ["`Alias` is imported under TYPE_CHECKING, but is not in `_import_structure`"],
         ),
+        (
+            "from .bert import load as bert",
+            ["`bert` is imported under TYPE_CHECKING, but is not in `_import_structure`"],
+        ),
     ],
 )
 def test_imports_that_export_nothing_are_left_alone(imports: str, expected: list[str]) -> None:
