@@ -35,7 +35,7 @@ class Result(NamedTuple):
 class Trial:
     """A tree without a fault, what some rules find there, and what its scripts say of it.
 
-    `ends` are the line ends to write.
+    `ends` are the line ends of new files.
     """
 
     def __init__(self, root: Path, rules: Sequence[str], scripts: Sequence[Script], ends: str) -> None:
@@ -89,13 +89,17 @@ class Trial:
     def _planted(self, fault: Fault) -> Iterator[None]:
         paths = {self._root / path: text for path, text in fault.writes.items()}
         before = {path: path.read_bytes() if path.exists() else None for path in paths}
+        modes = {path: path.stat().st_mode for path in paths if path.exists()}
         try:
             for path, text in paths.items():
-                _write(path, None if text is None else text.replace("\n", self._ends).encode())
+                ends = _ends(before[path], self._ends)
+                _write(path, None if text is None else text.replace("\n", ends).encode())
             yield
         finally:
             for path, content in before.items():
                 _write(path, content)
+            for path, mode in modes.items():
+                path.chmod(mode)
 
 
 def differences(before: Sequence[Finding], after: Sequence[Finding]) -> list[str]:
@@ -106,6 +110,12 @@ def differences(before: Sequence[Finding], after: Sequence[Finding]) -> list[str
         for findings, what in ((gone, "is no longer found"), (new, "is found"))
         for found in findings
     ]
+
+
+def _ends(content: bytes | None, otherwise: str) -> str:
+    if content is None:
+        return otherwise
+    return "\r\n" if b"\r\n" in content else "\n"
 
 
 def _write(path: Path, content: bytes | None) -> None:

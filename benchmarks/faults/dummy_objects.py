@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from random import Random
 from typing import NamedTuple
@@ -43,10 +43,10 @@ def kinds() -> Iterator[Kind]:
     yield _kind("a dummy for nothing", "orphan", _for_nothing)
     yield Kind("a whole file for nothing", "dummy-objects/orphan", _file_for_nothing)
     yield Kind("the export gone from the init", "dummy-objects/orphan", _export_gone)
-    yield _kind("a class as a constant", "wrong-kind", partial(_instead, ast.ClassDef, "{} = None\n"))
-    yield _kind("a class as a function", "wrong-kind", partial(_instead, ast.ClassDef, _FUNCTION))
-    yield _kind("a function as a class", "wrong-kind", partial(_instead, ast.FunctionDef, _CLASS))
-    yield _kind("a constant as a class", "wrong-kind", partial(_instead, ast.Assign, _CLASS))
+    yield Kind("a class as a constant", "dummy-objects/wrong-kind", partial(_wrong_kind, ast.ClassDef, "{0} = None\n"))
+    yield Kind("a class as a function", "dummy-objects/wrong-kind", partial(_wrong_kind, ast.ClassDef, _FUNCTION))
+    yield Kind("a function as a class", "dummy-objects/wrong-kind", partial(_wrong_kind, ast.FunctionDef, _CLASS))
+    yield Kind("a constant as a class", "dummy-objects/wrong-kind", partial(_wrong_kind, ast.Assign, _CLASS))
     yield _kind("another backend in one place", "stale", _other_backend)
     yield _kind("a method deleted", "stale", _method_deleted)
     yield _kind("a docstring added", "stale", _docstring)
@@ -54,8 +54,8 @@ def kinds() -> Iterator[Kind]:
     yield _kind("a bracket lost", "unparsable", _bracket_lost)
 
 
-_FUNCTION = 'def {0}(*args, **kwargs):\n    requires_backends({0}, ["torch"])\n'
-_CLASS = "class {}(metaclass=DummyObject):\n    pass\n"
+_FUNCTION = "def {0}(*args, **kwargs):\n    requires_backends({0}, {1})\n"
+_CLASS = "class {0}(metaclass=DummyObject):\n    _backends = {1}\n"
 
 
 def _kind(name: str, code: str, change: _Change) -> Kind:
@@ -98,9 +98,12 @@ def _misspelt(dummy: _Dummy) -> str:
 
 
 def _elsewhere(files: Files, random: Random) -> Iterator[Fault]:
+    main = files.text(f"{files.library}/__init__.py")
     dummies = [dummy for dummy in _dummies(files) if isinstance(dummy.node, ast.ClassDef)]
     for dummy in random.sample(dummies, len(dummies)):
         other = random.choice(_paths(files))
+        if other.rpartition("/")[2].removesuffix(".py") not in main:
+            continue
         text = files.text(other)
         if not re.search(rf"\b{dummy.name}\b", text):
             yield Fault(f"{other} {dummy.name}", {other: f"{text}\n\n{dummy.text}"}, frozenset({other}))
@@ -130,10 +133,26 @@ def _export_gone(files: Files, random: Random) -> Iterator[Fault]:
             yield Fault(place, {main: but(init.module, gone)}, frozenset({dummies[text_of(name)].path}))
 
 
-def _instead(kind: type[ast.stmt], template: str, dummy: _Dummy) -> str | None:
-    if not isinstance(dummy.node, kind):
-        return None
-    return dummy.module.but(dummy.start, dummy.end, template.format(dummy.name))
+def _wrong_kind(kind: type[ast.stmt], template: str, files: Files, random: Random) -> Iterator[Fault]:
+    """A dummy of a class, a function or a literal: what an expression comes to, and what is gone, nobody can tell."""
+    dummies = [dummy for dummy in _dummies(files) if isinstance(dummy.node, kind) and dummy.name in _defined(files)]
+    for dummy in random.sample(dummies, len(dummies)):
+        backends = re.search(r'\["[^\]]*\]', dummy.module.text)
+        new = template.format(dummy.name, backends[0] if backends else "[]")
+        text = dummy.module.but(dummy.start, dummy.end, new)
+        yield Fault(f"{dummy.path}:{dummy.node.lineno} {dummy.name}", {dummy.path: text}, frozenset({dummy.path}))
+
+
+@lru_cache(maxsize=1)
+def _defined(files: Files) -> frozenset[str]:
+    """What unindented lines of the library define, dummies left out."""
+    paths = files.below(files.library, ".py")
+    texts = [files.text(path) for path in paths if path not in _paths(files)]
+    return frozenset(
+        name
+        for text in texts
+        for name in re.findall(r"^(?:class |def )?(\w+)(?=[:(]| = [\[{\"'\d])", text, re.MULTILINE)
+    )
 
 
 def _other_backend(dummy: _Dummy) -> str | None:

@@ -166,7 +166,9 @@ def _one(
 def _without(
     module: Module, items: tuple[ast.Constant, ...] | tuple[ast.alias, ...], number: int
 ) -> tuple[int, int, str]:
+    start, end = module.start(items[number]), module.end(items[number])
     if number + 1 < len(items):
-        return module.start(items[number]), module.start(items[number + 1]), ""
-    start = module.end(items[number - 1]) if number else module.start(items[number])
-    return start, module.end(items[number]), ""
+        return start, module.start(items[number + 1]), ""
+    if number:
+        return module.end(items[number - 1]), end, ""
+    return start, end + module.text.startswith(",", end), ""
