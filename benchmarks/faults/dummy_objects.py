@@ -10,7 +10,7 @@ from itertools import pairwise
 from random import Random
 from typing import NamedTuple
 
-from faults.inits import but, listings, without_import, without_name
+from faults.inits import but, inits, listings, without_import, without_name
 from faults.model import Fault, Files, Kind, Module, text_of
 
 
@@ -135,7 +135,8 @@ def _export_gone(files: Files, random: Random) -> Iterator[Fault]:
 
 def _wrong_kind(kind: type[ast.stmt], template: str, files: Files, random: Random) -> Iterator[Fault]:
     """A dummy of a class, a function or a literal: what an expression comes to, and what is gone, nobody can tell."""
-    dummies = [dummy for dummy in _dummies(files) if isinstance(dummy.node, kind) and dummy.name in _defined(files)]
+    real = _real(files)
+    dummies = [dummy for dummy in _dummies(files) if isinstance(dummy.node, kind) and dummy.name in real]
     for dummy in random.sample(dummies, len(dummies)):
         backends = re.search(r'\["[^\]]*\]', dummy.module.text)
         new = template.format(dummy.name, backends[0] if backends else "[]")
@@ -144,15 +145,16 @@ def _wrong_kind(kind: type[ast.stmt], template: str, files: Files, random: Rando
 
 
 @lru_cache(maxsize=1)
-def _defined(files: Files) -> frozenset[str]:
-    """What unindented lines of the library define, dummies left out."""
-    paths = files.below(files.library, ".py")
-    texts = [files.text(path) for path in paths if path not in _paths(files)]
-    return frozenset(
-        name
-        for text in texts
-        for name in re.findall(r"^(?:class |def )?(\w+)(?=[:(]| = [\[{\"'\d])", text, re.MULTILINE)
-    )
+def _real(files: Files) -> frozenset[str]:
+    """What the main init imports from a module that is there, and some unindented line of the library defines."""
+    paths = [path for path in files.below(files.library, ".py") if path not in _paths(files)]
+    defined = {name for path in paths for name in _DEFINITION.findall(files.text(path))}
+    (main,) = (init for init in inits(files, Random(0)) if init.path == f"{files.library}/__init__.py")
+    there = (each.node for each in main.typing if main.is_there(files, each.node.module or ""))
+    return frozenset(alias.name for node in there for alias in node.names if alias.name in defined)
+
+
+_DEFINITION = re.compile(r"^(?:class |def )?(\w+)(?=[:(]| = [\[{\"'\d])", re.MULTILINE)
 
 
 def _other_backend(dummy: _Dummy) -> str | None:

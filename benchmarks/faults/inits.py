@@ -60,6 +60,11 @@ class Init(NamedTuple):
         path = f"{self.path.rpartition('/')[0]}/{module.replace('.', '/')}.py"
         return path if path in files else None
 
+    def is_there(self, files: Files, module: str) -> bool:
+        """Whether a key or the name of an import stands for a file or a package."""
+        folder = f"{self.path.rpartition('/')[0]}/{module.replace('.', '/')}"
+        return f"{folder}.py" in files or f"{folder}/__init__.py" in files
+
 
 def inits(files: Files, random: Random) -> Iterator[Init]:
     """Such inits in random order, those left out of which something is filled in a way that is not understood here."""
