@@ -8,18 +8,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from checks.extractor import Extractor
+from checks.facts.dynamic import binds_unseen_names, hints_at_unseen_names
 from checks.facts.syntax import Unparsable, parse
 
 _IMPORT = re.compile(r"^from +(\.[\w.]*) +import +(?:\(([^()]*)\)|([^\n(\\;]+)$)", re.MULTILINE)
 _NAME = re.compile(r"(\w+)(?: +as +(\w+))?")
 _COMMENT = re.compile(r"#[^\n]*")
-# What can bind names that are written nowhere; a hit in a comment only makes us say less. To read one entry, as in
-# `kwargs[k] = locals()[k]`, binds nothing.
-_DYNAMIC = re.compile(
-    r"^def __getattr__\(|\bexec\(|\bsys\.modules\[__name__\]"
-    r"|\b(?:globals|locals|vars)\(\)(?!\[[^\]\n]*\](?![ \t]*=(?!=)))",
-    re.MULTILINE,
-)
 _GLOBAL = re.compile(r"^[ \t]+global +([\w, ]+)", re.MULTILINE)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -41,7 +35,7 @@ class Bindings(NamedTuple):
 
 def is_silent(text: str, name: str) -> bool:
     """Whether a module surely does not bind a name, because its text neither says it nor makes names up."""
-    return name not in text and "import *" not in text and _DYNAMIC.search(text) is None
+    return name not in text and "import *" not in text and not hints_at_unseen_names(text)
 
 
 def _extract_imports(text: str) -> Any:
@@ -74,7 +68,10 @@ def _extract(text: str) -> Any:
             imports.update((alias.asname or alias.name, (module, alias.name)) for alias in node.names)
     for found in _GLOBAL.findall(text):
         names.update((name.strip(), "made") for name in found.split(","))
-    return [names, imports, stars, _DYNAMIC.search(text) is not None]
+    is_open = hints_at_unseen_names(text) and (
+        "__getattr__" in names or "__getattr__" in imports or binds_unseen_names(tree)
+    )
+    return [names, imports, stars, is_open]
 
 
 def _module_scope(tree: ast.Module) -> Iterator[ast.AST]:
