@@ -7,6 +7,7 @@ Examples:
   mergeready refs-check .git/COMMIT_EDITMSG
   mergeready refs-check --commit HEAD
   git log -1 --format=%B | mergeready refs-check --strip -
+  mergeready refs-check --strip --json --commit HEAD
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import Any
 
 from tooling.console import Console
 from tooling.errors import Exit, UserError
@@ -23,7 +25,7 @@ from tooling.git.command import Git
 from tooling.git.options import add_options
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Next
-from tooling.git.references import Style, find, lines, strip
+from tooling.git.references import Reference, Style, find, lines, strip
 from tooling.git.report import report
 from tooling.git.text import count, shown
 
@@ -46,12 +48,12 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, console: Console) -> int:
     """Find references in a message."""
-    if options.strip:
+    if options.strip and not options.json:
         git = Git(".")
         style = style_of(git, strict=options.strict)
         console.data(strip(_message(options, git), style).decode("utf-8", "backslashreplace"))
         return Exit.DONE
-    return report("refs-check", options, console, lambda _: _check(options))
+    return report("refs-check", options, console, lambda _: _strip(options) if options.strip else _check(options))
 
 
 def style_of(git: Git, *, strict: bool = False) -> Style:
@@ -75,17 +77,8 @@ def _check(options: Namespace) -> Outcome:
         )
     message = _message(options, git)
     found = find(message, style_of(git, strict=options.strict))
-    counted = [reference for reference in found if reference.kind != "advisory" or options.strict]
-    items = tuple(
-        {
-            "line": line,
-            "column": column,
-            "kind": reference.kind,
-            "text": _text(reference.text),
-            "certain": reference.certain,
-        }
-        for line, column, reference in lines(message, found)
-    )
+    counted = _counted(options, found)
+    items = _items(message, found)
     if not counted:
         return Outcome("refs-check", "clean", Exit.DONE, "no references", items=items)
     return Outcome(
@@ -96,6 +89,45 @@ def _check(options: Namespace) -> Outcome:
         lines=tuple(f"{item['line']}:{item['column']} {item['kind']}: {item['text']}" for item in items),
         items=items,
         next=(Next("see the message without them", ("mergeready", "refs-check", "--strip", options.file or "-")),),
+    )
+
+
+def _strip(options: Namespace) -> Outcome:
+    """The message without its references, and what was taken out of it."""
+    git = Git(".")
+    message, style = _message(options, git), style_of(git, strict=options.strict)
+    removed = _counted(options, find(message, style))
+    item = {**_exact(strip(message, style)), "removed": list(_items(message, removed))}
+    summary = f"{count(len(removed), 'reference')} taken out" if removed else "no references"
+    return Outcome("refs-check", "stripped" if removed else "clean", Exit.DONE, summary, items=(item,))
+
+
+def _exact(message: bytes) -> dict[str, str]:
+    """A message for JSON: as text, and as base64 of its bytes too where they are not UTF-8."""
+    try:
+        return {"message": message.decode("utf-8")}
+    except UnicodeDecodeError:
+        import base64
+
+        exact = base64.b64encode(message).decode("ascii")
+        return {"message": message.decode("utf-8", "backslashreplace"), "message_b64": exact}
+
+
+def _counted(options: Namespace, found: tuple[Reference, ...]) -> tuple[Reference, ...]:
+    """Those that count: ids of advisories do only where that was asked for."""
+    return tuple(reference for reference in found if reference.kind != "advisory" or options.strict)
+
+
+def _items(message: bytes, found: tuple[Reference, ...]) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {
+            "line": line,
+            "column": column,
+            "kind": reference.kind,
+            "text": _text(reference.text),
+            "certain": reference.certain,
+        }
+        for line, column, reference in lines(message, found)
     )
 
 

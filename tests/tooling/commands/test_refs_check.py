@@ -34,6 +34,37 @@ see the message without them:
     assert bench.run("refs-check", "--strip", str(message)).out == "Fix it\n\nThanks octocat, CVE-2024-12345\n"
 
 
+def test_a_stripped_message_is_told_to_programs_with_what_was_taken_out(bench: Bench) -> None:
+    message = bench.root / "message"
+    write(message, b"Fix it (#12)\n\nThanks @octocat, caf\xe9\n")
+    clean = bench.root / "clean"
+    write(clean, "Fix it\n")
+
+    stripped = bench.run("refs-check", "--strip", "--json", str(message))
+    untouched = bench.run("refs-check", "--strip", "--json", str(clean))
+
+    assert (stripped.code, stripped.json["status"], stripped.json["summary"]) == (
+        0,
+        "stripped",
+        "2 references taken out",
+    )
+    assert stripped.json["items"] == [
+        {
+            "message": "Fix it\n\nThanks octocat, caf\\xe9\n",
+            "message_b64": "Rml4IGl0CgpUaGFua3Mgb2N0b2NhdCwgY2Fm6Qo=",
+            "removed": [
+                {"line": 1, "column": 8, "kind": "number", "text": "(#12)", "certain": True},
+                {"line": 3, "column": 8, "kind": "mention", "text": "@octocat", "certain": True},
+            ],
+        }
+    ]
+    assert (untouched.code, untouched.json["status"], untouched.json["items"]) == (
+        0,
+        "clean",
+        [{"message": "Fix it\n", "removed": []}],
+    )
+
+
 def test_a_commit_and_a_clean_message_and_what_is_not_there(bench: Bench) -> None:
     clean = bench.run("refs-check", "--commit", "HEAD")
     no_commit = bench.run("refs-check", "--commit", "nowhere")
