@@ -1,0 +1,61 @@
+"""Every private name of torch that we use: where torch moves one, this is the file to mend."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from torch import nn
+from torch.distributed.pipelining.schedules import (
+    _Action,
+    _add_send_recv,
+    _ComputationType,
+    _PipelineScheduleRuntime,
+    get_schedule_class,
+)
+
+from pipelined.order import Order, Step, rank_of_stage
+
+
+def own_order(name: str, ranks: int, stages_per_rank: int, microbatches: int) -> dict[int, tuple[Step, ...]]:
+    """By rank the steps of a schedule of torch's for several stages a rank, with no process group.
+
+    Raises torch's ValueError where the numbers do not fit the schedule.
+    """
+    stand_in = SimpleNamespace(
+        num_stages=ranks * stages_per_rank, group_size=ranks, group_rank=0, submod=nn.Identity(), stage_index=0
+    )
+    schedule = get_schedule_class(name)([stand_in] * stages_per_rank, n_microbatches=microbatches)
+    return {rank: _steps(actions) for rank, actions in schedule.pipeline_order.items()}
+
+
+def runtime(stages: list[Any], order: Order, **options: Any) -> Any:
+    """A schedule of torch's that runs this order, to be stepped by every process that has a stage.
+
+    `stages` are this process's `PipelineStage`s, `options` what torch's schedules take besides: `loss_fn`,
+    `scale_grads`. Ranks are those of `rank_of_stage`.
+    """
+    schedule = _PipelineScheduleRuntime(stages, n_microbatches=order.microbatches, **options)
+    if order.training:
+        schedule._prepare_schedule_with_comms(actions(order))
+        return schedule
+    # What prepares a schedule insists on backward passes, so the communication is added here.
+    ranks = rank_of_stage(order.ipu_of_stage)
+    for one in (schedule, *stages):
+        one.stage_index_to_group_rank = dict(enumerate(ranks))
+    schedule.pipeline_order_with_comms = _add_send_recv(actions(order), ranks.__getitem__, len(ranks))
+    return schedule
+
+
+def actions(order: Order) -> dict[int, list[Any]]:
+    """The order as torch's own actions, by rank; an IPU without a stage has no rank."""
+    return {
+        rank: [_Action(step.stage, _ComputationType(step.kind), step.microbatch) for step in steps]
+        for rank, steps in enumerate(steps for steps in order.steps if steps)
+    }
+
+
+def _steps(found: list[Any]) -> tuple[Step, ...]:
+    """Actions as steps. Torch runs the parts of one that overlaps two one after the other, and so do we."""
+    single = (part for action in found if action is not None for part in action.sub_actions or (action,))
+    return tuple(Step(one.stage_index, one.computation_type.value, one.microbatch_index) for one in single)
