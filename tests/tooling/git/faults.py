@@ -1,167 +1,190 @@
-"""Fault injection: a `git` on the path that kills us, or itself, before, during or after the n-th git command."""
+"""Fault injection: a `git` on the path that kills us, itself or both, before, during or after the n-th git command."""
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from tests.tooling.git.repositories import Bench, Result, snapshot
+from tests.tooling.git.repositories import Bench, Result
 
+# Who manages to make the file n is the n-th command: that takes the shell neither a process nor a lock.
 WRAPPER = """#!/bin/sh
-until mkdir "$FAULT_FOLDER/lock" 2>/dev/null; do :; done
-count=$(($(cat "$FAULT_FOLDER/count") + 1))
-echo "$count" > "$FAULT_FOLDER/next"
-mv "$FAULT_FOLDER/next" "$FAULT_FOLDER/count"
-rmdir "$FAULT_FOLDER/lock"
-[ "$count" = "$FAULT_AT" ] || exec "$FAULT_GIT" "$@"
-exec "$FAULT_PYTHON" -S "$FAULT_FOLDER/fault.py" "$@"
+number=1
+set -C
+until { true > "$FAULT_FOLDER/$number"; } 2> /dev/null; do number=$((number + 1)); done
+[ "$FAULT_AT" = "$number" ] || [ "$FAULT_AT" = each ] || exec "$FAULT_GIT" "$@"
+exec "$FAULT_PYTHON" -I -S "$FAULT_FOLDER.py" "$FAULT_FOLDER/$number" "$@"
 """
 FAULT = """
 import os, signal, subprocess, sys, time
-when, victim, name = os.environ["FAULT_KIND"].split("-")
-number = getattr(signal, name)
-git = [os.environ["FAULT_GIT"], *sys.argv[1:]]
-us = os.getppid()
-def start():
-    return subprocess.Popen(git, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), close_fds=False)
-def die():
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
-    time.sleep(10)
-child = None
-if victim == "us":
-    signal.signal(signal.SIGINT, lambda number, _: child and child.send_signal(number))
-if when != "before":
-    child = start()
-if when == "during":
-    time.sleep(float(os.environ["FAULT_DELAY"]))
-if when == "after":
-    child.wait()
-if victim == "us":
-    os.kill(us, number)
-    if child:
-        child.wait()
-else:
-    if child and when == "during":
-        child.send_signal(number)
-        child.wait()
+mark, git, us = sys.argv[1], [os.environ["FAULT_GIT"], *sys.argv[2:]], os.getppid()
+if os.environ["FAULT"] == "none":
+    begun = time.perf_counter()
+    status = subprocess.call(git, close_fds=False)
+    with open(mark, "w") as file:
+        file.write(str(time.perf_counter() - begun))
+    sys.exit(status)
+when, victim, name, delay = os.environ["FAULT"].split()
+number, child = getattr(signal, name), None
+def hit(pid):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+def end():
     open(os.environ["FAULT_FOLDER"] + "/ended", "w").close()
-    die()
-open(os.environ["FAULT_FOLDER"] + "/ended", "w").close()
+# Git is a child of ours, while those who started us take us for git: what they send is for git.
+signal.signal(signal.SIGINT, lambda number, _: child and child.send_signal(number))
+if when != "before":
+    child = subprocess.Popen(
+        git, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), close_fds=False
+    )
+if when == "during":
+    time.sleep(float(delay))
+elif child:
+    status = child.wait()
+if when == "later":
+    if os.fork():
+        sys.exit(status)
+    os.closerange(0, 256)
+    time.sleep(float(delay))
+if victim != "git":
+    hit(us)
+if victim != "us" and when == "during":
+    child.send_signal(number)
+if child:
+    child.wait()
+end()
+if victim != "us":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    hit(os.getpid())
+    time.sleep(10)
 """
+
+Victim = Literal["us", "git", "both"]
 
 
 class Fault(NamedTuple):
-    """Who is killed, when, by what, and at which git command; `delay` is in seconds."""
+    """Who is killed, by what, and when: at which git command, and how many seconds after it began.
+
+    What comes `later` comes after the command has ended, while we go on.
+    """
 
     at: int
-    kind: str
+    when: Literal["before", "during", "after", "later"]
+    victim: Victim
+    signal: str
     delay: float = 0.0
 
 
 class Injector:
-    """Puts the git that fails on the path, and a bench back to where it was before each try."""
+    """Runs `mergeready` with a git on its path that fails."""
 
     def __init__(self, bench: Bench, folder: Path) -> None:
-        self.bench = bench
-        self._folder = folder
-        self._saved = folder / "saved"
-        self._folder.mkdir(parents=True)
+        self._bench = bench
+        self._commands = folder / "commands"
+        self._path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
         git = shutil.which("git")
         assert git
         self._git = git
-        (folder / "bin").mkdir()
+        (folder / "bin").mkdir(parents=True)
         (folder / "bin" / "git").write_text(WRAPPER, encoding="utf-8")
         (folder / "bin" / "git").chmod(0o755)
-        (folder / "fault.py").write_text(FAULT, encoding="utf-8")
-        self.save()
+        (folder / "commands.py").write_text(FAULT, encoding="utf-8")
 
-    def save(self) -> None:
-        """Remember the bench as it is now."""
-        shutil.rmtree(self._saved, ignore_errors=True)
-        shutil.copytree(self.bench.root, self._saved, symlinks=True)
+    def durations(self, argv: Sequence[str]) -> list[float]:
+        """Run without a fault: how many seconds each git command takes."""
+        self._spawn(argv, "each", "none")
+        names = sorted(self._commands.iterdir(), key=lambda path: int(path.name))
+        return [float(path.read_text(encoding="ascii")) for path in names]
 
-    def restore(self) -> None:
-        """Put the bench back to how it was saved."""
-        shutil.rmtree(self.bench.root)
-        shutil.copytree(self._saved, self.bench.root, symlinks=True)
-        self.bench.git("update-index", "-q", "--refresh", fails=True)
-
-    def run(self, argv: tuple[str, ...], fault: Fault | None) -> Result:
-        """Run `mergeready` with this fault, and wait until no git of it is left at work."""
-        (self._folder / "count").write_text("0\n", encoding="ascii")
-        (self._folder / "ended").unlink(missing_ok=True)
-        env = {
-            "PATH": f"{self._folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
-            "FAULT_FOLDER": str(self._folder),
-            "FAULT_GIT": self._git,
-            "FAULT_PYTHON": sys.executable,
-            "FAULT_AT": str(fault.at if fault else 0),
-            "FAULT_KIND": fault.kind if fault else "",
-            "FAULT_DELAY": str(fault.delay if fault else 0),
-        }
-        result = self.bench.spawn(*argv, env=env)
+    def run(self, argv: Sequence[str], fault: Fault) -> Result:
+        """Run with this fault, and wait until its killer has done what it does."""
+        result = self._spawn(argv, str(fault.at), f"{fault.when} {fault.victim} {fault.signal} {fault.delay}")
         for _ in range(2000):
-            if fault is None or fault.at > self.count or (self._folder / "ended").exists():
+            if not (self._commands / str(fault.at)).exists() or (self._commands / "ended").exists():
                 break
             time.sleep(0.005)
         return result
 
-    @property
-    def count(self) -> int:
-        """How many git commands the last run started."""
-        return int((self._folder / "count").read_text(encoding="ascii"))
+    def _spawn(self, argv: Sequence[str], at: str, fault: str) -> Result:
+        shutil.rmtree(self._commands, ignore_errors=True)
+        self._commands.mkdir()
+        env = {
+            "PATH": self._path,
+            "FAULT_FOLDER": str(self._commands),
+            "FAULT_GIT": self._git,
+            "FAULT_PYTHON": sys.executable,
+            "FAULT_AT": at,
+            "FAULT": fault,
+        }
+        return self._bench.spawn(*argv, env=env)
 
 
-def faults(count: int, step: int = 1, delays: tuple[float, ...] = (0.004,)) -> Iterator[Fault]:
-    """All faults of a run that starts `count` git commands, or every `step`th of them."""
-    everything: list[Fault] = []
-    for at, victim, signal in itertools.product(range(1, count + 1), ("us", "git"), ("SIGKILL", "SIGINT")):
-        everything.append(Fault(at, f"before-{victim}-{signal}"))
-        everything.extend(Fault(at, f"during-{victim}-{signal}", delay) for delay in delays)
-        everything.append(Fault(at, f"after-{victim}-{signal}"))
-    yield from everything[::step]
+def every_fault(durations: Sequence[float]) -> Iterator[Fault]:
+    """All faults of a run whose git commands take so long; there are more moments in a command that takes longer."""
+    one: tuple[Victim, ...] = ("us", "git")
+    all_three: tuple[Victim, ...] = ("us", "git", "both")
+    for at, duration in enumerate(durations, 1):
+        count = max(1, min(5, round(duration / 0.01)))
+        moments = [duration * (number + 1) / (count + 1) for number in range(count)]
+        for signal in ("SIGKILL", "SIGINT"):
+            yield from (Fault(at, "before", victim, signal) for victim in one)
+            yield from (Fault(at, "during", victim, signal, moment) for victim in all_three for moment in moments)
+            yield from (Fault(at, "after", victim, signal) for victim in one)
+            yield from (Fault(at, "later", "us", signal, delay) for delay in (0.0005, 0.003))
 
 
-def recover(bench: Bench) -> list[str]:
-    """Do what `status` and the messages say until nothing is open; the commands that it took."""
+def keep(bench: Bench, place: Path) -> None:
+    """Remember the bench as it is now."""
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(bench.root, place, symlinks=True)
+
+
+def put_back(bench: Bench, place: Path) -> None:
+    """Make the bench what it was when it was kept."""
+    shutil.rmtree(bench.root)
+    shutil.copytree(place, bench.root, symlinks=True)
+    bench.git("update-index", "-q", "--refresh", fails=True)
+
+
+def take_back(bench: Bench) -> list[str]:
+    """Do what `status` and the messages say until nothing is open; what the commands said that it took."""
     taken = []
     for _ in range(6):
-        status = bench.run("status", "--json")
-        assert status.code == 0, status
-        command = "abort" if status.json["items"][0]["open"] else "undo"
-        result = bench.run(command, "--json")
-        taken.append(f"{command}: {result.json['summary']}")
-        if result.code == 3 and result.json["items"] == [{"code": "locked"}]:
-            remove = result.json["next"][0]["argv"]
-            assert remove[0] == "rm"
-            Path(remove[1]).unlink()
-        elif result.code == 0 and not bench.run("status", "--json").json["items"][0]["open"]:
+        taken.append(_unlocked(bench, "abort" if is_open(bench) else "undo"))
+        if taken[-1].startswith("0") and not is_open(bench):
             return taken
     raise AssertionError(taken)
 
 
-def finish(bench: Bench) -> list[str]:
-    """Go on for as long as something is open; take back what cannot be gone on with. The commands that it took."""
+def go_on(bench: Bench) -> list[str]:
+    """Go on for as long as something is open, and take back what cannot be gone on with; what the commands said."""
     taken: list[str] = []
     for attempt in range(8):
-        status = bench.run("status", "--json")
-        assert status.code == 0, status
-        if not status.json["items"][0]["open"]:
+        if not is_open(bench):
             return taken
-        result = bench.run("continue" if attempt < 4 else "abort", "--json")
-        taken.append(f"{result.json['command']}: {result.code} {result.json['summary']}")
-        if result.code == 3 and result.json["items"] == [{"code": "locked"}]:
-            Path(result.json["next"][0]["argv"][1]).unlink()
+        taken.append(_unlocked(bench, "continue" if attempt < 4 else "abort"))
     raise AssertionError(taken)
 
 
-def picture(bench: Bench) -> dict[str, object]:
-    """What has to be as before: everything but the refs that we keep and those that follow remotes."""
-    return snapshot(bench, ours=False)
+def is_open(bench: Bench) -> bool:
+    """Whether `status` says that something is open."""
+    status = bench.run("status", "--json")
+    assert status.code == 0, status
+    return status.json["items"][0]["open"] is not None
+
+
+def _unlocked(bench: Bench, command: str) -> str:
+    """Run a command, and remove a lock that it names; its exit code and what it said."""
+    result = bench.run(command, "--json")
+    if result.code == 3 and result.json["items"] == [{"code": "locked"}]:
+        remove, path = result.json["next"][0]["argv"]
+        assert remove == "rm"
+        Path(path).unlink()
+    return f"{result.code} {command}: {result.json['summary']}"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+import itertools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.tooling.git.faults import Injector, faults, finish, picture, recover
-from tests.tooling.git.repositories import Bench, text, write
+from tests.tooling.git.faults import Injector, every_fault, go_on, is_open, keep, put_back, take_back
+from tests.tooling.git.repositories import Bench, snapshot, text, write
 
 Setup = Callable[[Bench], None]
 
@@ -86,66 +87,68 @@ CASES: dict[str, tuple[Setup, Setup | None, tuple[str, ...]]] = {
 }
 
 
-def _tried(bench: Bench, folder: Path, case: str, step: int) -> int:
-    """Run a case with every `step`th fault; how many were tried. The first world is what must come back in the end."""
+GONE_ON_WITH = frozenset(CASES) - {"rebase that conflicts", "abort", "undo"}
+
+
+def _try(bench: Bench, folder: Path, case: str, step: int) -> int:
+    """Run a case with every `step`th fault; how many that were, and AssertionError with all that went wrong.
+
+    After each, `status` says that nothing is open only where nothing or all was done. All can be taken back, and where
+    the case lets us, gone on with from the same state: in the end it is done, or was not begun.
+    """
     setup, state, argv = CASES[case]
-    bare = Injector(bench, folder / "bare")
+    first, ready, broken = (folder / name for name in ("first", "ready", "broken"))
+    keep(bench, first)
     setup(bench)
     before = picture(bench)
     if state:
-        bare.restore()
+        put_back(bench, first)
         state(bench)
-    injector = Injector(bench, folder / "ready")
-    injector.run(argv, None)
-    commands = injector.count
-    tried, wrong = 0, []
-    for fault in faults(commands, step):
-        injector.restore()
+    keep(bench, ready)
+    begun = picture(bench)
+    injector = Injector(bench, folder)
+    durations = injector.durations(argv)
+    done = picture(bench)
+    tried = 0
+    wrong: list[object] = []
+    for fault in itertools.islice(every_fault(durations), 0, None, step):
+        put_back(bench, ready)
         result = injector.run(argv, fault)
-        taken = recover(bench)
+        keep(bench, broken)
+        if not is_open(bench) and (now := picture(bench)) not in (begun, done):
+            wrong.append((fault, result, "open", _differences(now, begun)))
+        taken = take_back(bench)
+        if (now := picture(bench)) != before:
+            wrong.append((fault, result, taken, _differences(now, before)))
+        if case in GONE_ON_WITH:
+            put_back(bench, broken)
+            taken = go_on(bench)
+            if (now := picture(bench)) not in (before, done):
+                wrong.append((fault, result, taken, _differences(now, done)))
         tried += 1
-        if (after := picture(bench)) != before:
-            wrong.append((fault, result, taken, {name: after[name] for name in after if after[name] != before[name]}))
     assert wrong == []
-    sys.stderr.write(f"{case}: {tried} faults tried, at {commands} git commands\n")
     return tried
 
 
-GONE_ON_WITH = ("rebase", "rebase and push", "push", "sync", "sync of main", "sync via pr")
+def picture(bench: Bench) -> dict[str, Any]:
+    """What has to be as before: everything but the refs that we keep and those that follow remotes."""
+    return snapshot(bench, ours=False)
 
 
-def _gone_on(bench: Bench, folder: Path, case: str, step: int) -> int:
-    """The same, going on instead of taking back: it is done in the end as if nothing had happened, or was not begun."""
-    setup, _, argv = CASES[case]
-    setup(bench)
-    before = picture(bench)
-    injector = Injector(bench, folder / "ready")
-    injector.run(argv, None)
-    commands, done = injector.count, picture(bench)
-    tried, wrong = 0, []
-    for fault in faults(commands, step):
-        injector.restore()
-        result = injector.run(argv, fault)
-        taken = finish(bench)
-        tried += 1
-        if picture(bench)["files"] not in (before["files"], done["files"]):
-            wrong.append((fault, result, taken))
-    assert wrong == []
-    sys.stderr.write(f"{case}: {tried} faults tried, at {commands} git commands, and gone on\n")
-    return tried
-
-
-@pytest.mark.parametrize("case", GONE_ON_WITH)
-def test_after_a_kill_it_can_be_gone_on_with(bench: Bench, tmp_path: Path, case: str) -> None:
-    assert _gone_on(bench, tmp_path / "faults", case, step=97) > 0
+def _differences(now: dict[str, Any], then: dict[str, Any]) -> dict[str, Any]:
+    return {name: (now[name], then[name]) for name in now if now[name] != then[name]}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_kill_at_some_moment_loses_nothing(bench: Bench, tmp_path: Path, case: str) -> None:
-    assert _tried(bench, tmp_path / "faults", case, step=151) > 0
+    assert _try(bench, tmp_path / "faults", case, step=97) > 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
-def test_a_kill_at_any_moment_loses_nothing(bench: Bench, tmp_path: Path, case: str) -> None:
-    assert _tried(bench, tmp_path / "faults", case, step=1) > 100
+def test_a_kill_at_any_moment_loses_nothing(
+    bench: Bench, tmp_path: Path, case: str, record_property: Callable[[str, object], None]
+) -> None:
+    tried = _try(bench, tmp_path / "faults", case, step=1)
+    record_property("faults tried", tried)
+    assert tried > 150
