@@ -36,6 +36,8 @@ class Syncing(NamedTuple):
     """How many of its commits are squashed syncs."""
     same_tree: bool = False
     in_the_way: tuple[str, ...] = ()
+    movable_elsewhere: bool = False
+    """Whether the local main branch is checked out in another worktree, and may be moved there."""
 
 
 def check_forked(roles: Roles) -> Roles:
@@ -107,9 +109,11 @@ def _local(repo: Repo, syncing: Syncing, ref: str) -> tuple[tuple[Move, ...], tu
         return (), (), (Warned("local-main", f"your own {name} is left as it is: it is not the fork's"),)
     move, why = (Move(ref, now, syncing.new),), f"fast-forward your own {name}"
     if place := repo.elsewhere(ref):
-        there = command_line(("git", "-C", place, "merge", "--ff-only", syncing.new))
-        said = f"your own {name} is checked out in {shown(place)} and left as it is; to move it: {there}"
-        return (), (), (Warned("local-main", said),)
+        go = ("-C", place, "merge", "--ff-only", "--quiet", syncing.new)
+        if syncing.movable_elsewhere:
+            return move, (Step("fast-forward", go, f"{why} in {shown(place)}"),), ()
+        said = f"your own {name} is checked out in {shown(place)}, with work in it, and left as it is"
+        return (), (), (Warned("local-main", f"{said}; to move it: {command_line(('git', *go))}"),)
     if repo.head.ref != ref:
         return move, (Step("move", ("update-ref", ref, syncing.new, now), why),), ()
     if repo.edits or syncing.in_the_way:

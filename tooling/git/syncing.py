@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tooling.git import parse
+from tooling.git.beside import free_to_move
 from tooling.git.command import Git
 from tooling.git.fetch import ask_remote, fetch
 from tooling.git.plan import RefusedError
@@ -52,6 +53,7 @@ def read_syncing(
         synced=len(only_fork) - len(own),
         same_tree=len(trees) == 1,
         in_the_way=tuple(in_the_way(repo, git, added)),
+        movable_elsewhere=free_to_move(repo, git, f"{HEADS}{fork_main}", new),
     )
 
 

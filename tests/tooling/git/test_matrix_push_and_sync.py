@@ -151,18 +151,6 @@ def test_a_sync_moves_a_main_branch_that_is_checked_out_and_undo_takes_it_back(b
     assert snapshot(bench, ours=False) == before
 
 
-def test_row_28_a_main_branch_in_another_worktree_is_left_with_a_word(bench: Bench) -> None:
-    place = bench.root / "main-tree"
-    bench.git("worktree", "add", "--quiet", str(place), "main")
-    before = snapshot(bench, place, ours=False)
-
-    result = bench.run("sync", "--json")
-
-    assert (result.code, warned(result)) == (0, ["local-main"])
-    assert snapshot(bench, place, ours=False) == before
-    assert bench.at_fork("refs/heads/main") == bench.oid("refs/heads/main", at=bench.root / "up.git")
-
-
 def test_row_28_a_main_branch_with_edits_is_left_with_a_word(bench: Bench) -> None:
     bench.git("switch", "--quiet", "main")
     write(bench.work / "a.txt", "edit\n")

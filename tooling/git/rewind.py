@@ -1,0 +1,93 @@
+"""Make a branch, its index and its files what they were before a command, whatever state a kill has left.
+
+What the user has changed since is copied first. Nothing else is spared: call it where a command was cut off, or on a
+worktree that had nothing uncommitted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from tooling.git import edits, journal, parse
+from tooling.git.command import Git, failed
+from tooling.git.journal import Entry
+from tooling.git.plan import Move
+from tooling.git.read import read_operation
+from tooling.git.state import Repo
+
+
+def rewind(repo: Repo, git: Git, entry: Entry, move: Move) -> str:
+    """Check out what a branch was before it moved; the folder with what was changed since, where something was."""
+    passing = _passing_paths(git, entry, move, repo.head.oid)
+    kept = _keep(repo, git, entry, move, passing)
+    _end_rebase(repo, git)
+    before = set(parse.records(git.ask("ls-tree", "-r", "--name-only", "-z", move.old)))
+    for path in passing - before:
+        edits.remove(Path(repo.root, path))
+    git.ask("read-tree", "--reset", "-u", move.old)
+    git.ask("symbolic-ref", "-m", "mergeready: restore", "HEAD", move.ref)
+    git.ask("update-ref", "-m", "mergeready: restore", move.ref, move.old)
+    return kept
+
+
+def _passing_paths(git: Git, entry: Entry, move: Move, head: str) -> set[str]:
+    """All paths that the command may have written: where trees differ, and what commits add only to delete it later.
+
+    None of them held an untracked file when the command began: that is refused, or the file was put aside.
+    """
+    paths: set[str] = set()
+    names = ("--name-only", "-z", "--no-renames")
+    targets = {step.argv[-2] for step in entry.steps if step.action == "rebase"}
+    for other in {head, entry.onto, *targets, move.new} - {"", move.old}:
+        paths.update(parse.records(git.ask("diff-tree", "-r", *names, move.old, other)))
+    if entry.onto:
+        log = ("log", "--format=", *names, "--diff-filter=A", f"{entry.onto}..{move.old}")
+        paths.update(parse.records(git.ask(*log)))
+    return paths
+
+
+def _keep(repo: Repo, git: Git, entry: Entry, move: Move, passing: set[str]) -> str:
+    """Copy what differs from all that git or the entry knows; return the folder, or nothing where nothing does."""
+    import shutil
+
+    place = Path(journal.place_of(repo, entry.id), "kept", journal.stamp())
+    dirty = {change.path for change in repo.edits}
+    known = set(_known_blobs(git, {move.old, entry.onto, repo.head.oid}))
+    for path in sorted(dirty | passing):
+        source = Path(repo.root, path)
+        copied = edits.kept_files(repo, entry) / path
+        if source.is_symlink() or not source.is_file() or _blob(source, len(move.old)) in known:
+            continue
+        if copied.is_file() and copied.read_bytes() == source.read_bytes():
+            continue
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, place / path)
+    return str(place) if place.exists() else ""
+
+
+def _known_blobs(git: Git, commits: set[str]) -> Iterator[str]:
+    for commit in commits - {""}:
+        for record in parse.records(git.ask("ls-tree", "-r", "-z", commit)):
+            yield record.partition("\t")[0].split(" ")[2]
+
+
+def _blob(path: Path, width: int) -> str:
+    """The object id that git gives a file's bytes."""
+    import hashlib
+
+    content = path.read_bytes()
+    digest = hashlib.sha1 if width == 40 else hashlib.sha256  # the hash is git's, by the width of its ids
+    return digest(b"blob %d\0" % os.path.getsize(path) + content).hexdigest()
+
+
+def _end_rebase(repo: Repo, git: Git) -> None:
+    """End git's rebase, also one that was killed before it had written down how to."""
+    operation = read_operation(repo.git_dir)
+    if operation is None or operation.kind != "rebase":
+        return
+    if git.attempt("rebase", "--abort").status:
+        done = git.attempt("rebase", "--quit")
+        if done.status:
+            raise failed("rebase --quit", done)
