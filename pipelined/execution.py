@@ -6,8 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from pipelined.errors import IncompatibleIPUConfigError
-
-SCHEDULES = ("gpipe", "1f1b", "interleaved", "zero-bubble")
+from pipelined.schedule import schedule_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +20,8 @@ class Execution:
     microbatches: int | None = None
 
     def __post_init__(self) -> None:
-        if self.schedule not in SCHEDULES:
-            raise ValueError(f"there is no schedule {self.schedule!r}; choose one of {', '.join(SCHEDULES)}")
+        if self.schedule not in schedule_names():
+            raise ValueError(f"there is no schedule {self.schedule!r}; choose one of {', '.join(schedule_names())}")
         if self.microbatches is not None and self.microbatches < 1:
             raise ValueError(f"microbatches={self.microbatches} must be >= 1, or be left out")
 

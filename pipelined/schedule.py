@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipelined import torch_private
 from pipelined.errors import PipelineError
 from pipelined.greedy_order import greedy_order
 from pipelined.order import Order, rank_of_stage
@@ -48,8 +47,10 @@ def _torch_order(ipu_of_stage: tuple[int, ...], microbatches: int, schedule: str
     ranks = len(set(ipu_of_stage))
     _check_stages(ipu_of_stage, ranks, schedule)
     name = {**_ROUND, **_THERE_AND_BACK}[schedule]
+    from pipelined.torch_private import own_order
+
     try:
-        by_rank = torch_private.own_order(name, ranks, len(ipu_of_stage) // ranks, microbatches)
+        by_rank = own_order(name, ranks, len(ipu_of_stage) // ranks, microbatches)
     except ValueError as error:
         raise PipelineError(str(error).rstrip("."), hint=_way_out(ipu_of_stage, ranks, schedule)) from error
     by_ipu = {ipu_of_stage[steps[0].stage]: steps for steps in by_rank.values()}

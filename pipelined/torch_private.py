@@ -5,7 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.distributed.distributed_c10d import _get_default_store
 from torch.distributed.pipelining.schedules import (
     _Action,
     _add_send_recv,
@@ -15,6 +18,32 @@ from torch.distributed.pipelining.schedules import (
 )
 
 from pipelined.order import Order, Step, rank_of_stage
+
+
+def fake_mode() -> Any:
+    """A mode in which operations give fake tensors: shapes, types and devices, and no content."""
+    return FakeTensorMode(allow_non_fake_inputs=True)
+
+
+def is_fake(tensor: torch.Tensor) -> bool:
+    """Whether the tensor is one that a fake mode made."""
+    return isinstance(tensor, FakeTensor)
+
+
+def fake_on(mode: Any, tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """A tensor of the meta device as a fake one on another device; the same one each time."""
+    fake: torch.Tensor = mode.fake_tensor_converter.from_meta_and_device(mode, tensor, device)
+    return fake
+
+
+def in_backward() -> bool:
+    """Whether this is called from within a backward pass."""
+    return bool(torch._C._current_graph_task_id() != -1)
+
+
+def default_store() -> Any:
+    """The key-value store through which the processes of the default group found each other."""
+    return _get_default_store()
 
 
 def own_order(name: str, ranks: int, stages_per_rank: int, microbatches: int) -> dict[int, tuple[Step, ...]]:
@@ -40,11 +69,17 @@ def runtime(stages: list[Any], order: Order, **options: Any) -> Any:
         schedule._prepare_schedule_with_comms(actions(order))
         return schedule
     # What prepares a schedule insists on backward passes, so the communication is added here.
-    ranks = rank_of_stage(order.ipu_of_stage)
     for one in (schedule, *stages):
-        one.stage_index_to_group_rank = dict(enumerate(ranks))
-    schedule.pipeline_order_with_comms = _add_send_recv(actions(order), ranks.__getitem__, len(ranks))
+        one.stage_index_to_group_rank = dict(enumerate(rank_of_stage(order.ipu_of_stage)))
+    schedule.pipeline_order_with_comms = communication(order)
     return schedule
+
+
+def communication(order: Order) -> dict[int, list[Any]]:
+    """The order as torch's own actions with what is sent and received in between, by rank."""
+    ranks = rank_of_stage(order.ipu_of_stage)
+    sent: dict[int, list[Any]] = _add_send_recv(actions(order), ranks.__getitem__, len(ranks))
+    return sent
 
 
 def actions(order: Order) -> dict[int, list[Any]]:

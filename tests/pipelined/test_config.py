@@ -369,7 +369,10 @@ def test_the_execution_says_how_torch_runs_the_pipeline() -> None:
     [
         (
             {"schedule": "fastest"},
-            "there is no schedule 'fastest'; choose one of gpipe, 1f1b, interleaved, zero-bubble",
+            (
+                "there is no schedule 'fastest'; choose one of gpipe, 1f1b, interleaved-1f1b, looped-bfs,"
+                " interleaved-zero-bubble, zbv-zero-bubble, dual-pipe-v"
+            ),
         ),
         ({"microbatches": 0}, "microbatches=0 must be >= 1, or be left out"),
         ({"batches": 2}, "execution received unknown keys: batches; known are schedule, microbatches"),
