@@ -21,7 +21,7 @@ from tooling.git.outcome import Outcome, planned
 from tooling.git.push import Allowed, plan_push
 from tooling.git.pushing import push_branch, read_pushing, sent_outcome
 from tooling.git.read import read_repo
-from tooling.git.rebase import check_idle, check_on_branch
+from tooling.git.ready import check_idle, check_on_branch
 from tooling.git.remotes import find_roles
 from tooling.git.report import Tell, report
 from tooling.git.state import tracking_ref

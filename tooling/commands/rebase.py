@@ -27,7 +27,8 @@ from tooling.git.plan import Next, Plan, RefusedError, Step
 from tooling.git.push import Allowed, push_step
 from tooling.git.pushing import push_of_entry
 from tooling.git.read import read_repo
-from tooling.git.rebase import Wishes, check_not_main, check_state, plan_rebase
+from tooling.git.ready import check_not_main, check_state
+from tooling.git.rebase import Wishes, plan_rebase
 from tooling.git.rebased import rebase_outcome
 from tooling.git.rehearse import rehearsed
 from tooling.git.remotes import Roles, find_roles
@@ -53,6 +54,11 @@ def configure(parser: ArgumentParser) -> None:
         "--onto", metavar="REF", default="", help="another branch of upstream, or any commit that is here"
     )
     parser.add_argument("--autostash", action="store_true", help="put edits away for the while, then put them back")
+    parser.add_argument(
+        "--backup-ignored",
+        action="store_true",
+        help="put files that git does not track, ignored ones too, out of upstream's way; undo brings them back",
+    )
     parser.add_argument("--push", action="store_true", help="push the branch to your fork afterwards")
     parser.add_argument("--flatten", action="store_true", help="replay a branch that has merge commits, without them")
     parser.add_argument("--adopt", action="store_true", help="first take in what others pushed to your branch")
@@ -138,7 +144,12 @@ def _target(repo: Repo, git: Git, roles: Roles, onto: str, tell: Tell) -> Target
 
 def _plan(repo: Repo, git: Git, roles: Roles, target: Target, options: Namespace) -> Plan:
     replay = read_replay(repo, git, target.oid, ref=target.ref, known=target.known, tracking=_seen(repo, roles))
-    wishes = Wishes(options.autostash, options.flatten, options.adopt)
+    wishes = Wishes(
+        autostash=options.autostash,
+        flatten=options.flatten,
+        adopt=options.adopt,
+        backup_ignored=options.backup_ignored,
+    )
     stash = edits.make_stash(git, repo.edits) if options.autostash and not replay.line_ends_only else ""
     push = _push(repo, roles, options)
     plan = plan_rebase(repo, replay, shown(target.name), wishes, now=journal.stamp(), stash=stash, push=push)

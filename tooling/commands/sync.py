@@ -30,7 +30,7 @@ from tooling.git.options import add_options
 from tooling.git.outcome import Outcome, planned
 from tooling.git.plan import Next, Plan, RefusedError
 from tooling.git.read import read_repo
-from tooling.git.rebase import check_idle
+from tooling.git.ready import check_idle
 from tooling.git.remotes import find_roles
 from tooling.git.report import Tell, report
 from tooling.git.squash import Record, count_commits, find_base, merge, read_records

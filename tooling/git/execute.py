@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tooling.git import edits, journal
+from tooling.git import aside, edits, journal
 from tooling.git.command import Git, text
 from tooling.git.conflicts import Conflict, read_conflicts, remembers
 from tooling.git.fetch import last_words
@@ -67,7 +67,9 @@ def go_on(way: Way, entry: Entry, command: str) -> Ended:
 
 
 def _run(way: Way, entry: Entry, step: Step) -> Ended:
-    if step.action == "put-away":
+    if step.action == "set-aside":
+        aside.set_aside(way.repo, entry)
+    elif step.action == "put-away":
         edits.put_away(way.git, entry.edits)
     elif step.action == "put-back":
         return _put_back(way, entry)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from tooling.errors import Exit, UserError
+from tooling.git.folders import files_below
 from tooling.git.plan import Move, Plan, Pushed, Step
 from tooling.git.state import Repo
 
@@ -54,6 +55,17 @@ class Entry(NamedTuple):
         return next((move.old for move in self.moves if move.ref == self.ref), "")
 
     @property
+    def aside(self) -> tuple[str, ...]:
+        """Files that git does not track and that are put out of upstream's way."""
+        steps = (step.argv for step in self.steps if step.action == "set-aside")
+        return next((argv[argv.index("--") + 1 :] for argv in steps), ())
+
+    @property
+    def holds_work(self) -> bool:
+        """Whether it puts away what no commit holds."""
+        return bool(self.edits or self.aside)
+
+    @property
     def remaining(self) -> tuple[Step, ...]:
         """The steps that have not been done."""
         return self.steps[self.done :]
@@ -67,6 +79,11 @@ def home(repo: Repo) -> str:
 def place_of(repo: Repo, name: str) -> str:
     """The folder of an entry and of the files that it keeps."""
     return os.path.join(home(repo), "journal", name)
+
+
+def aside_folder(repo: Repo, entry: Entry) -> str:
+    """Where an entry keeps the files that it put out of the way, each under its own path."""
+    return os.path.join(place_of(repo, entry.id), "aside")
 
 
 def stamp() -> str:
@@ -141,12 +158,16 @@ def last_entry(repo: Repo) -> Entry | None:
 
 
 def prune(repo: Repo) -> None:
-    """Forget the oldest ended entries of this worktree, with the files that they kept; the backup refs stay."""
+    """Forget the oldest ended entries of this worktree, with copies of edits; the backup refs stay.
+
+    An entry stays while it holds the only copy of files that were put aside.
+    """
     import shutil
 
     ended = [entry for entry in entries(repo) if entry.state not in OPEN]
     for entry in ended[KEPT:]:
-        shutil.rmtree(place_of(repo, entry.id), ignore_errors=True)
+        if not files_below(aside_folder(repo, entry)):
+            shutil.rmtree(place_of(repo, entry.id), ignore_errors=True)
 
 
 def _all_entries(repo: Repo) -> Iterator[Entry]:

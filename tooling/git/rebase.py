@@ -22,65 +22,7 @@ class Wishes(NamedTuple):
     autostash: bool = False
     flatten: bool = False
     adopt: bool = False
-
-
-def check_state(repo: Repo) -> None:
-    """Refuse what can be seen without asking a remote."""
-    check_idle(repo)
-    check_on_branch(repo)
-    if place := repo.elsewhere(repo.head.ref):
-        raise RefusedError("checked-out-elsewhere", f"{shown(repo.head.branch)} is checked out in {shown(place)} too")
-    if repo.shallow:
-        raise RefusedError(
-            "shallow",
-            "this clone is shallow: where the branch forked off cannot be known",
-            next=[Next("fetch the rest of the history", ("git", "fetch", "--unshallow"))],
-        )
-    unready = [change for change in repo.changes if change.unmerged]
-    if unready:
-        raise RefusedError(
-            "unmerged", "there are conflicts that are not resolved", details=several([c.path for c in unready])
-        )
-
-
-def check_on_branch(repo: Repo) -> None:
-    """Refuse where HEAD is no branch with a commit, or one whose name git would take for an option."""
-    if not repo.head.oid:
-        raise RefusedError("unborn", "there is no commit on this branch yet")
-    if not repo.head.ref:
-        raise RefusedError(
-            "detached",
-            f"HEAD is at {short(repo.head.oid)} and on no branch",
-            next=[Next("give it a branch", ("git", "switch", "-c", "NAME"))],
-        )
-    if repo.head.branch.startswith("-"):
-        raise RefusedError("unsafe-branch", f"the branch name {shown(repo.head.branch)} reads like an option")
-
-
-def check_not_main(repo: Repo, mains: tuple[str, ...]) -> None:
-    """Refuse to rebase a main branch of upstream or the fork."""
-    if repo.head.branch in mains:
-        raise RefusedError(
-            "on-main",
-            f"{shown(repo.head.branch)} is a main branch: work belongs on a branch of its own",
-            next=[
-                Next("take your commits to a new branch", ("git", "switch", "-c", "NAME")),
-                Next("bring the main branch up to date with", ("mergeready", "sync")),
-            ],
-        )
-
-
-def check_idle(repo: Repo) -> None:
-    """Refuse to start while git is in the middle of something."""
-    if operation := repo.operation:
-        where = f" of {shown(operation.ref.removeprefix(HEADS))}" if operation.ref else ""
-        step = f", at {operation.step} of {operation.total}" if operation.total else ""
-        go_on, *give_up = operation.ways_out
-        raise RefusedError(
-            "in-progress",
-            f"a {operation.kind}{where} is in progress{step}",
-            next=[Next("go on with it, or end it", go_on), *(Next("or give it up", argv) for argv in give_up)],
-        )
+    backup_ignored: bool = False
 
 
 def plan_rebase(
@@ -114,6 +56,10 @@ def plan_rebase(
 
 def _steps(replay: Replay, backup: str, onto_name: str, stash: str) -> Iterator[Step]:
     yield Step("back-up", ("update-ref", backup, replay.tip), "keep the branch as it is now")
+    if replay.in_the_way:
+        # What is run is kinder: the files are moved under git's folder, and nothing is deleted.
+        clean = ("clean", "-x", "--force", "--", *replay.in_the_way)
+        yield Step("set-aside", clean, f"keep {count(len(replay.in_the_way), 'file')} of yours out of the way")
     if stash:
         yield Step("back-up", ("update-ref", edits_ref(backup), stash), "keep your edits as they are now")
         yield Step("put-away", ("restore", "--source=HEAD", "--staged", "--worktree"), "put your edits away")
@@ -151,12 +97,16 @@ def _check_content(repo: Repo, replay: Replay, branch: str, onto_name: str, wish
         raise _line_ends(repo)
     if repo.edits and not wishes.autostash:
         raise _dirty(repo)
-    if replay.in_the_way:
+    if replay.in_the_way and not wishes.backup_ignored:
+        first = replay.in_the_way[0]
         raise RefusedError(
             "in-the-way",
             f"{onto_name} has files where yours are, and git does not track yours",
             details=several(replay.in_the_way),
-            next=[Next("move them away", ("mv", replay.in_the_way[0], f"{replay.in_the_way[0]}.mine"))],
+            next=[
+                Next("move them away", ("mv", "--", first, f"{first}.mine")),
+                Next("or have them kept under git's folder", ("mergeready", "rebase", "--backup-ignored")),
+            ],
         )
     if replay.hidden:
         flags = ("git", "update-index", "--no-skip-worktree", "--no-assume-unchanged", "--", replay.hidden[0])

@@ -8,7 +8,7 @@ from tooling.errors import Exit, UserError
 from tooling.git import parse
 from tooling.git.command import Git, text
 from tooling.git.execute import Ended, Stop
-from tooling.git.journal import Entry
+from tooling.git.journal import Entry, aside_folder
 from tooling.git.matching import Matched, match
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, RefusedError, Warned
@@ -17,7 +17,7 @@ from tooling.git.rebase import edits_ref
 from tooling.git.replay import LOG, differences
 from tooling.git.restore import restore
 from tooling.git.state import HEADS, Commit, Repo
-from tooling.git.text import count, short, shown
+from tooling.git.text import count, several, short, shown
 
 _SHOWN = 20
 UNDO = Next("take it back", ("mergeready", "undo"))
@@ -82,7 +82,7 @@ def _done(repo: Repo, git: Git, command: str, entry: Entry) -> Outcome:
         status="done",
         exit=Exit.DONE,
         summary=f"{shown(entry.ref.removeprefix(HEADS))} is rebased: {_figures(matched)}",
-        lines=tuple(_lines(git, entry, matched)),
+        lines=tuple(_lines(repo, git, entry, matched)),
         refs=entry.moves,
         pushed=entry.pushed,
         backup=entry.backup,
@@ -98,13 +98,16 @@ def _figures(matched: Matched) -> str:
     return f"{count(len(matched.kept), 'commit')} replayed{dropped}"
 
 
-def _lines(git: Git, entry: Entry, matched: Matched) -> Iterator[str]:
+def _lines(repo: Repo, git: Git, entry: Entry, matched: Matched) -> Iterator[str]:
     changed = _changed(git, matched) if entry.conflicted else set()
     for old, new in matched.kept[:_SHOWN]:
         sign = "!" if new.oid in changed else "="
         yield f"{short(old.oid)} {sign} {short(new.oid)} {shown(new.subject)}"
     if len(matched.kept) > _SHOWN:
         yield f"and {len(matched.kept) - _SHOWN} more"
+    if entry.aside:
+        kept = ", ".join(several(entry.aside))
+        yield f"upstream has files where yours were; yours are kept in {shown(aside_folder(repo, entry))}: {kept}"
 
 
 def _changed(git: Git, matched: Matched) -> set[str]:

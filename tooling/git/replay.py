@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tooling.git import parse
 from tooling.git.command import Git, Question, text
+from tooling.git.folders import files_below
 from tooling.git.state import Commit, Repo
 
 LOG = ("log", "--no-show-signature", "--encoding=UTF-8", f"--format={parse.COMMIT_FORMAT}")
@@ -191,5 +192,4 @@ def _files_at(root: str, path: str) -> list[str]:
     place = os.path.join(root, path)
     if not os.path.isdir(place) or os.path.islink(place):
         return [path] if os.path.lexists(place) else []
-    below = ((folder, name) for folder, _, names in os.walk(place) for name in names)
-    return [os.path.relpath(os.path.join(folder, name), root) for folder, name in below]
+    return [os.path.relpath(below, root).replace(os.sep, "/") for below in files_below(place)]

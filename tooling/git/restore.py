@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tooling.git import edits, journal
+from tooling.git import aside, edits, journal
 from tooling.git.beside import check_lock, check_move_back, check_step_back, move_back_at
 from tooling.git.command import Git
 from tooling.git.journal import Entry, State
@@ -40,6 +40,7 @@ def restore(repo: Repo, git: Git, entry: Entry, closed: State) -> Restored:
     elif own and repo.head.ref == entry.ref:
         entry = _step_back(repo, git, entry, own)
     kept = _move_others(repo, git, entry) or kept
+    kept = aside.put_back(repo, entry) or kept
     return Restored(journal.write(repo, entry._replace(state=closed)), kept)
 
 
@@ -68,10 +69,12 @@ def _check_moves(repo: Repo, git: Git, entry: Entry) -> None:
             raise _moved_since(move.ref, *ways)
         if move.old and (place := repo.elsewhere(move.ref)):
             check_move_back(place, git, move)
-    if entry.edits and entry.ref and repo.head.ref != entry.ref:
+    if entry.holds_work and entry.ref and repo.head.ref != entry.ref:
         name = entry.ref.removeprefix(HEADS)
         raise RefusedError(
-            "elsewhere", "that run put edits away on another branch", next=[Next("go there", ("git", "switch", name))]
+            "elsewhere",
+            "that run put work of yours away on another branch",
+            next=[Next("go there", ("git", "switch", name))],
         )
 
 

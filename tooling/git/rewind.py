@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from tooling.git import edits, journal, parse
+from tooling.git import aside, edits, journal, parse
 from tooling.git.command import Git, failed
 from tooling.git.journal import Entry
 from tooling.git.plan import Move
@@ -24,7 +24,7 @@ def rewind(repo: Repo, git: Git, entry: Entry, move: Move) -> str:
     kept = _keep(repo, git, entry, move, passing)
     _end_rebase(repo, git)
     before = set(parse.records(git.ask("ls-tree", "-r", "--name-only", "-z", move.old)))
-    for path in passing - before:
+    for path in passing - before - aside.still_there(repo, entry):
         edits.remove(Path(repo.root, path))
     git.ask("read-tree", "--reset", "-u", move.old)
     git.ask("symbolic-ref", "-m", "mergeready: restore", "HEAD", move.ref)
@@ -55,7 +55,7 @@ def _keep(repo: Repo, git: Git, entry: Entry, move: Move, passing: set[str]) -> 
     place = Path(journal.place_of(repo, entry.id), "kept", journal.stamp())
     dirty = {change.path for change in repo.edits}
     known = set(_known_blobs(git, {move.old, entry.onto, repo.head.oid}))
-    for path in sorted(dirty | passing):
+    for path in sorted((dirty | passing) - aside.still_there(repo, entry)):
         source = Path(repo.root, path)
         copied = edits.kept_files(repo, entry) / path
         if source.is_symlink() or not source.is_file() or _blob(source, len(move.old)) in known:

@@ -20,7 +20,7 @@ def settle(repo: Repo, git: Git) -> Entry | None:
     if entry is None or entry.command != "rebase" or entry.state == "undoing" or in_progress(repo, entry):
         return entry
     moved = by_hand(repo, git, entry)
-    if moved == "aborted" and not entry.edits:
+    if moved == "aborted" and not entry.holds_work:
         journal.write(repo, entry._replace(state="abandoned"))
         return None
     if moved == "finished" and len(entry.remaining) == 1:
@@ -41,7 +41,7 @@ def by_hand(repo: Repo, git: Git, entry: Entry) -> Literal["aborted", "finished"
     """What became of a rebase that is no longer in progress, as far as the branch tells."""
     steps = [step for step in entry.remaining if step.action == "rebase"]
     if not steps or repo.head.ref != entry.ref or steps[0] != entry.remaining[0]:
-        return "aborted" if repo.refs.get(entry.ref) == entry.old and not entry.edits else ""
+        return "aborted" if repo.refs.get(entry.ref) == entry.old and not entry.holds_work else ""
     onto = steps[0].argv[-2]
     if git.attempt("merge-base", "--is-ancestor", onto, repo.head.oid).status == 0:
         return "finished"

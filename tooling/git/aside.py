@@ -1,0 +1,74 @@
+"""Files that git does not track, put aside where upstream has files of their name, and brought back by an undo.
+
+They are moved and not copied where the file system can: a program that is writing to one goes on writing to it.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import shutil
+from collections.abc import Iterator
+
+from tooling.git.folders import drop_if_empty
+from tooling.git.journal import Entry, aside_folder
+from tooling.git.state import Repo
+
+
+def set_aside(repo: Repo, entry: Entry) -> None:
+    """Move the files out of the way; doing it again moves those that are back, and drops nothing."""
+    for path in entry.aside:
+        source = os.path.join(repo.root, path)
+        if os.path.lexists(source):
+            _keep(source, os.path.join(aside_folder(repo, entry), path))
+            os.unlink(source)
+
+
+def still_there(repo: Repo, entry: Entry) -> set[str]:
+    """Those of the files that were not moved yet, so that what lies at their path is the user's own."""
+    return {path for path in entry.aside if not os.path.lexists(os.path.join(aside_folder(repo, entry), path))}
+
+
+def put_back(repo: Repo, entry: Entry) -> str:
+    """Move back what was put aside; the folder where it stays if something else is in its place by now."""
+    blocked = False
+    for path in entry.aside:
+        kept, target = os.path.join(aside_folder(repo, entry), path), os.path.join(repo.root, path)
+        if not os.path.lexists(kept):
+            continue
+        drop_if_empty(target)
+        if not os.path.lexists(target):
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            _keep(kept, target)
+        if _same(kept, target):
+            os.unlink(kept)
+        else:
+            blocked = True
+    return aside_folder(repo, entry) if blocked else ""
+
+
+def _keep(source: str, target: str) -> None:
+    """Have a file under another name too; under one with a number where another file has that name already."""
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    free = next(name for name in _names(target) if not os.path.lexists(name) or _same(source, name))
+    if os.path.lexists(free):
+        return
+    try:
+        os.link(source, free, follow_symlinks=False)
+    except (OSError, NotImplementedError):  # another file system, or one without links
+        shutil.copy2(source, free, follow_symlinks=False)
+
+
+def _names(target: str) -> Iterator[str]:
+    yield target
+    number = 1
+    while True:
+        number += 1
+        yield f"{target}.{number}"
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two files hold the same, or two links lead to the same."""
+    if os.path.islink(one) or os.path.islink(other):
+        return os.path.islink(one) and os.path.islink(other) and os.readlink(one) == os.readlink(other)
+    return os.path.isfile(one) and os.path.isfile(other) and filecmp.cmp(one, other, shallow=False)

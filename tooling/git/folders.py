@@ -1,0 +1,21 @@
+"""Folders of the working tree and of the journal: what is in them, where a symbolic link counts as a file."""
+
+from __future__ import annotations
+
+import os
+
+
+def files_below(place: str) -> list[str]:
+    """The files below a folder, and the symbolic links, those to folders too."""
+    found = []
+    for folder, folders, names in os.walk(place):
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        found += [os.path.join(folder, name) for name in (*names, *links)]
+    return found
+
+
+def drop_if_empty(place: str) -> None:
+    """Remove a folder with the folders below it, if there is no file in any of them."""
+    if os.path.isdir(place) and not os.path.islink(place) and not files_below(place):
+        for folder, _, _ in os.walk(place, topdown=False):
+            os.rmdir(folder)
