@@ -62,6 +62,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--push", action="store_true", help="push the branch to your fork afterwards")
     parser.add_argument("--flatten", action="store_true", help="replay a branch that has merge commits, without them")
     parser.add_argument("--adopt", action="store_true", help="first take in what others pushed to your branch")
+    parser.add_argument("--update-refs", action="store_true", help="move the branches below this one along with it")
     parser.add_argument("--rerere-continue", action="store_true", help="go on where git remembers your resolution")
     parser.add_argument("--no-verify", action="store_true", help="push without running the pre-push hook")
     add_options(parser)
@@ -149,6 +150,7 @@ def _plan(repo: Repo, git: Git, roles: Roles, target: Target, options: Namespace
         flatten=options.flatten,
         adopt=options.adopt,
         backup_ignored=options.backup_ignored,
+        update_refs=options.update_refs,
     )
     stash = edits.make_stash(git, repo.edits) if options.autostash and not replay.line_ends_only else ""
     push = _push(repo, roles, options)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from tooling.git.plan import Move, Next, Plan, RefusedError, Step, Warned
 from tooling.git.replay import Replay
+from tooling.git.stacked import UPDATE_REFS, check_stacked, find_stacked, keep_stacked, warn_of_stacked
 from tooling.git.state import BACKUPS, EDITS, HEADS, Commit, Repo
 from tooling.git.text import count, several, short, shown
 
@@ -23,6 +24,7 @@ class Wishes(NamedTuple):
     flatten: bool = False
     adopt: bool = False
     backup_ignored: bool = False
+    update_refs: bool = False
 
 
 def plan_rebase(
@@ -42,19 +44,25 @@ def plan_rebase(
     if replay.base == replay.onto and not replay.foreign:
         return Plan("rebase", f"{shown(branch)} is up to date with {onto_name}")
     _check_content(repo, replay, branch, onto_name, wishes)
+    stacked = find_stacked(repo, replay)
+    if wishes.update_refs:
+        check_stacked(repo, stacked)
+    moved = stacked if wishes.update_refs else ()
     backup = f"{BACKUPS}{branch}/{now}"
+    warnings = (*_warnings(repo, replay, onto_name), *warn_of_stacked(replay, stacked, moves=wishes.update_refs))
     return Plan(
         command="rebase",
         summary=_summary(replay, branch, onto_name),
-        steps=(*_steps(replay, backup, onto_name, stash), *([push] if push else [])),
-        moves=(Move(repo.head.ref, replay.tip),),
+        steps=(*keep_stacked(moved, now), *_steps(replay, backup, onto_name, stash, moved), *([push] if push else [])),
+        moves=(Move(repo.head.ref, replay.tip), *moved),
         backup=backup,
         onto=replay.onto,
-        warnings=tuple(_warnings(repo, replay, onto_name)),
+        warnings=warnings,
     )
 
 
-def _steps(replay: Replay, backup: str, onto_name: str, stash: str) -> Iterator[Step]:
+def _steps(replay: Replay, backup: str, onto_name: str, stash: str, moved: tuple[Move, ...]) -> Iterator[Step]:
+    rebase = (*REBASE, UPDATE_REFS) if moved else REBASE
     yield Step("back-up", ("update-ref", backup, replay.tip), "keep the branch as it is now")
     if replay.in_the_way:
         # What is run is kinder: the files are moved under git's folder, and nothing is deleted.
@@ -68,8 +76,8 @@ def _steps(replay: Replay, backup: str, onto_name: str, stash: str) -> Iterator[
         # From where the two part: a commit that is on the fork already may have been reverted there.
         own, base = replay.adopted_bases
         adopt = ("--onto", replay.adopted, own)
-        yield Step("rebase", (*REBASE, *adopt), f"onto the fork's {short(replay.adopted)}, with what others pushed")
-    yield Step("rebase", (*REBASE, "--onto", replay.onto, base), f"onto {onto_name} at {short(replay.onto)}")
+        yield Step("rebase", (*rebase, *adopt), f"onto the fork's {short(replay.adopted)}, with what others pushed")
+    yield Step("rebase", (*rebase, "--onto", replay.onto, base), f"onto {onto_name} at {short(replay.onto)}")
     if stash:
         yield Step("put-back", ("stash", "apply", "--index", stash), "put your edits back")
 

@@ -105,6 +105,9 @@ def _lines(repo: Repo, git: Git, entry: Entry, matched: Matched) -> Iterator[str
         yield f"{short(old.oid)} {sign} {short(new.oid)} {shown(new.subject)}"
     if len(matched.kept) > _SHOWN:
         yield f"and {len(matched.kept) - _SHOWN} more"
+    for move in entry.moves:
+        if move.ref != entry.ref:
+            yield f"{shown(move.ref.removeprefix(HEADS))} moved along: {short(move.old)} to {short(move.new)}"
     if entry.aside:
         kept = ", ".join(several(entry.aside))
         yield f"upstream has files where yours were; yours are kept in {shown(aside_folder(repo, entry))}: {kept}"

@@ -17,6 +17,7 @@ from tooling.git.outcome import Outcome, planned
 from tooling.git.plan import Plan
 from tooling.git.read import read_operation
 from tooling.git.replay import LOG
+from tooling.git.stacked import UPDATE_REFS
 from tooling.git.state import Commit, Repo
 from tooling.git.text import count, encoded, short, shown
 from tooling.process import Done
@@ -32,7 +33,11 @@ class Rehearsal(NamedTuple):
 def rehearse(repo: Repo, git: Git, plan: Plan) -> Rehearsal:
     """Run the rebase steps of a plan elsewhere; UserError where no worktree can be made."""
     with worktree.for_a_while(repo, git, f"rehearsal-{journal.stamp()}", repo.head.oid) as here:
-        found = tuple(item for step in plan.steps if step.action == "rebase" for item in _replay(here, step.argv))
+        # A branch below would really move, wherever the commits are replayed.
+        rebases = [
+            tuple(word for word in step.argv if word != UPDATE_REFS) for step in plan.steps if step.action == "rebase"
+        ]
+        found = tuple(item for argv in rebases for item in _replay(here, argv))
         return Rehearsal(found, parse.commits(here.ask(*LOG, "--reverse", f"{plan.onto}..HEAD")))
 
 

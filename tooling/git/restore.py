@@ -95,9 +95,10 @@ def _move_back(git: Git, entry: Entry, move: Move) -> None:
     now = git.line("rev-parse", "--verify", "--quiet", move.ref)
     if now == move.old:
         return
-    if move.new and now != move.new:
+    known = move.new not in ("", move.old)
+    if known and now != move.new:
         raise _moved_since(move.ref)
-    if not move.new and now:
+    if not known and now:
         # It was cut off before it could write down where the branch went: whatever that is, it stays to be found.
         name = move.ref.removeprefix(HEADS)
         git.ask("update-ref", f"{BACKUPS}{name}/{journal.stamp()}", now)

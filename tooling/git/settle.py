@@ -24,8 +24,7 @@ def settle(repo: Repo, git: Git) -> Entry | None:
         journal.write(repo, entry._replace(state="abandoned"))
         return None
     if moved == "finished" and len(entry.remaining) == 1:
-        tip = repo.refs[entry.ref]
-        moves = tuple(move._replace(new=tip) if move.ref == entry.ref else move for move in entry.moves)
+        moves = tuple(move._replace(new=repo.refs.get(move.ref, "")) for move in entry.moves)
         journal.write(repo, entry._replace(state="finished", done=len(entry.steps), moves=moves))
         return None
     return entry
