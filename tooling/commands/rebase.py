@@ -18,9 +18,11 @@ from typing import NamedTuple
 from tooling.console import Console
 from tooling.git import edits, journal, worktree
 from tooling.git.command import Git
+from tooling.git.confirm import confirm
 from tooling.git.execute import Way, execute
 from tooling.git.fetch import ask_remote, fetch, prefetch
 from tooling.git.lock import only_one
+from tooling.git.many import question, too_many
 from tooling.git.options import add_options
 from tooling.git.outcome import Outcome, planned
 from tooling.git.plan import Next, Plan, RefusedError, Step
@@ -65,6 +67,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--update-refs", action="store_true", help="move the branches below this one along with it")
     parser.add_argument("--rerere-continue", action="store_true", help="go on where git remembers your resolution")
     parser.add_argument("--no-verify", action="store_true", help="push without running the pre-push hook")
+    parser.add_argument("--yes", action="store_true", help="replay very many commits without asking")
     add_options(parser)
 
 
@@ -155,6 +158,8 @@ def _plan(repo: Repo, git: Git, roles: Roles, target: Target, options: Namespace
     stash = edits.make_stash(git, repo.edits) if options.autostash and not replay.line_ends_only else ""
     push = _push(repo, roles, options)
     plan = plan_rebase(repo, replay, shown(target.name), wishes, now=journal.stamp(), stash=stash, push=push)
+    if plan.steps and not (options.yes or options.dry_run) and (asked := question(repo, replay)):
+        confirm(asked, "yes", too_many(repo, replay))
     if plan.steps and any(remote.promisor for remote in repo.remotes):
         prefetch(repo, git, replay.base, replay.tip, replay.onto)
     if plan.steps:

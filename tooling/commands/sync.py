@@ -13,7 +13,6 @@ Examples:
 
 from __future__ import annotations
 
-import sys
 import time
 from argparse import ArgumentParser, Namespace
 
@@ -23,6 +22,7 @@ from tooling.console import Console
 from tooling.errors import Exit
 from tooling.git import journal, worktree
 from tooling.git.command import Git
+from tooling.git.confirm import confirm
 from tooling.git.draft import Asked, write_draft
 from tooling.git.execute import Way, execute
 from tooling.git.lock import only_one
@@ -114,13 +114,9 @@ def _confirm(syncing: Syncing) -> None:
     """Have the user type the branch's name; RefusedError where nobody can, or it is another."""
     lost = len(syncing.own) + syncing.synced
     name = f"{syncing.fork}/{syncing.fork_main}"
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise RefusedError(
-            "confirm",
-            f"this takes {count(lost, 'commit')} off {shown(name)}, and nobody is here to confirm it",
-            next=[Next("if that is what you mean", ("mergeready", "sync", "--realign", "--yes"))],
-        )
-    sys.stderr.write(f"This takes {count(lost, 'commit')} off {shown(name)}. Type {shown(name)} to go on: ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip() != name:
-        raise RefusedError("confirm", "not confirmed")
+    refusal = RefusedError(
+        "confirm",
+        f"this takes {count(lost, 'commit')} off {shown(name)}, and nobody is here to confirm it",
+        next=[Next("if that is what you mean", ("mergeready", "sync", "--realign", "--yes"))],
+    )
+    confirm(f"This takes {count(lost, 'commit')} off {name}.", name, refusal)

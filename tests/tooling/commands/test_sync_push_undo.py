@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import subprocess
 import sys
 
+import pytest
+
 from tests.tooling.commands.git_commands import bench, stable, template
-from tests.tooling.git.repositories import COMMAND, Bench
+from tests.tooling.git.repositories import Bench
+from tests.tooling.git.terminal import typed
 
 __all__ = ["bench", "template"]
 
@@ -35,24 +35,20 @@ take it back:
 def _answer(bench: Bench, words: str) -> int:
     """Run a realignment at a terminal and type these words."""
     bench.reviewer("Fork's own", {"own.txt": "x\n"}, branch="main")
-    terminal, theirs = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(
-        [*COMMAND, "sync", "--realign"], cwd=bench.work, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
-    ) as process:
-        os.close(theirs)
-        os.write(terminal, words.encode() + b"\n")
-        code = process.wait(60)
-    os.close(terminal)
-    return code
+    return typed(bench, ("sync", "--realign"), words)[0]
 
 
+needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there is no such terminal on Windows")
+
+
+@needs_terminal
 def test_realigning_asks_for_the_name_and_takes_no_other(bench: Bench) -> None:
     upstream = bench.oid("refs/heads/main", at=bench.root / "up.git")
 
     assert (_answer(bench, "yes"), bench.at_fork("refs/heads/main") == upstream) == (3, False)
 
 
+@needs_terminal
 def test_realigning_goes_ahead_once_the_name_was_typed(bench: Bench) -> None:
     upstream = bench.oid("refs/heads/main", at=bench.root / "up.git")
 
