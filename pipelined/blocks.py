@@ -46,6 +46,7 @@ __all__ = [
     "block_of",
     "blocks",
     "identity_loss",
+    "keeps_output",
     "recomputationCheckpoint",
     "recomputation_checkpoint",
     "removeBlocks",
@@ -80,6 +81,11 @@ def recomputation_checkpoint(module: nn.Module) -> RemovableHandle:
     Every tensor of the output is kept, whatever containers it stands in; other values pass through as they are.
     """
     return module.register_forward_hook(_keep_output)
+
+
+def keeps_output(module: nn.Module) -> bool:
+    """Whether `recomputation_checkpoint` was asked of the module."""
+    return _keep_output in module._forward_hooks.values()
 
 
 def _is_mark(hook: object) -> bool:

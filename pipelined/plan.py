@@ -6,11 +6,11 @@ consumes. So a head that goes back to IPU 0 is one stage more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from pipelined.dataflow import Dataflow
+from pipelined.dataflow import Call, Dataflow, Slot
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,21 @@ class Plan:
     def payload_bytes(self, flow: Dataflow) -> tuple[int, ...]:
         """How many bytes cross each boundary in one forward pass."""
         return tuple(sum(flow.values[index].bytes for index in payload) for payload in self.payloads)
+
+
+def trained_values(flow: Dataflow, trains: Callable[[Call], bool], *, glue: bool) -> frozenset[int]:
+    """The values that a gradient may flow back through: of floats, from or behind a block that trains.
+
+    `glue` says that a parameter outside blocks trains; then any value may come from it.
+    """
+    found: set[int] = set()
+    behind = [glue or trains(call) for call in flow.calls]
+    for index, call in enumerate(flow.calls):
+        behind[index] |= any(value in found for value in call.consumes)
+        if behind[index]:
+            made = (slot.value for slot in call.returned.leaves if isinstance(slot, Slot))
+            found.update(value for value in made if "float" in flow.values[value].dtype)
+    return frozenset(found)
 
 
 def _number(flow: Dataflow, ipus: int) -> list[int]:

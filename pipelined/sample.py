@@ -17,13 +17,15 @@ Batch = dict[str, torch.Tensor]
 Maker = Callable[[Sizes], torch.Tensor]
 
 
-def sample_batches(model: Any, *, batch: int = 2, length: int = 12) -> Iterator[Batch]:
-    """Keyword arguments for the model's forward, the likeliest first, on the device of its parameters.
+def sample_batches(
+    model: Any, *, batch: int = 2, length: int = 12, device: torch.device | None = None
+) -> Iterator[Batch]:
+    """Keyword arguments for the model's forward, the likeliest first, on the device or that of its parameters.
 
     `batch` is in samples, `length` in tokens, fewer where the model has fewer positions. A forward may refuse some of
     them, and all of them where it takes something that cannot be made up.
     """
-    sizes = Sizes(model.config, batch, length, next(model.parameters()).device)
+    sizes = Sizes(model.config, batch, length, device or next(model.parameters()).device)
     # Some models count positions from behind that of the padding.
     positions = sizes.get("max_position_embeddings", "n_positions", "max_target_positions", default=length + 4)
     sizes.length = min(length, positions - 4) if positions > 4 else length

@@ -82,6 +82,16 @@ def communication(order: Order) -> dict[int, list[Any]]:
     return sent
 
 
+def let_go(schedule: Any) -> None:
+    """Have a schedule's stages forget their group and their buffers: a group that nobody knows closes."""
+    for stage in [] if schedule is None else getattr(schedule, "_stages", None) or [schedule._stage]:
+        stage.group = None
+        for kept in (stage.args_recv_info, stage.grad_recv_info, stage.fwd_cache, stage.bwd_cache):
+            kept.clear()
+    for kept in (getattr(schedule, "fwd_recv_ops", {}), getattr(schedule, "bwd_recv_ops", {})):
+        kept.clear()
+
+
 def actions(order: Order) -> dict[int, list[Any]]:
     """The order as torch's own actions, by rank; an IPU without a stage has no rank."""
     return {

@@ -1,0 +1,37 @@
+"""Compute without computing: tensors that have a shape, a type and a device, and no content.
+
+What is computed from real tensors alone is real. What a block computes, and whatever is computed from that, is empty.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map
+
+from pipelined import torch_private
+
+
+class Empty:
+    """Runs one operation after another, on empty tensors where one of them is empty or has no weights."""
+
+    def __init__(self) -> None:
+        self._mode = torch_private.fake_mode()
+
+    def run(self, func: Any, args: Any, kwargs: Any, *, inside: bool) -> Any:
+        """The result of an operation; `inside` a block nothing is computed whatever it is given."""
+        tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        if not inside and not any(torch_private.is_fake(tensor) or tensor.is_meta for tensor in tensors):
+            return func(*args, **kwargs)
+        if any(tensor.is_meta and not torch_private.is_fake(tensor) for tensor in tensors):
+            device = next((one.device for one in tensors if not one.is_meta), torch.device("cpu"))
+            args, kwargs = tree_map(lambda leaf: self._placed(leaf, device), (args, kwargs))
+        with self._mode:
+            return func(*args, **kwargs)
+
+    def _placed(self, leaf: Any, device: torch.device) -> Any:
+        """A weight that is not here, as if it were on the device where its block runs."""
+        if isinstance(leaf, torch.Tensor) and leaf.is_meta and not torch_private.is_fake(leaf):
+            return torch_private.fake_on(self._mode, leaf, device)
+        return leaf

@@ -1,0 +1,68 @@
+"""The dry runs of a model, one for each signature of its inputs."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import torch
+
+from pipelined.dataflow import Dataflow, dataflow
+from pipelined.errors import PipelineError, PlacementError
+from pipelined.microbatches import Batch
+from pipelined.sample import sample_batches
+
+
+def flow_of(model: Any, batch: Batch) -> Dataflow:
+    """What flows for this batch, on empty tensors where that is possible.
+
+    PipelineError where the forward cannot be run without computing and not all weights are here, and where what it does
+    between blocks cannot be cut: it says what that is.
+    """
+    try:
+        flow = _undisturbed(model, batch, empty=True)
+    except Exception as error:
+        if any(parameter.is_meta for parameter in model.parameters()):
+            raise PipelineError(
+                f"what flows through {type(model).__name__} cannot be found without its weights: {error}"
+            ) from error
+        flow = _undisturbed(model, batch, empty=False)
+    if flow.obstacles:
+        raise PipelineError(
+            f"{type(model).__name__} cannot be cut for these inputs: {'; '.join(flow.obstacles)}",
+            hint="leave out what asks for it, or mark a larger block around it",
+        )
+    return flow
+
+
+def sample_flow(model: Any, example: Batch | None) -> Dataflow:
+    """The flow of the example, or of the first made-up batch that the forward accepts; PlacementError where none is."""
+    refusal: Exception | None = None
+    for batch in [example] if example is not None else sample_batches(model, device=torch.device("cpu")):
+        try:
+            return flow_of(model, without_cache(model, batch))
+        except Exception as error:  # noqa: BLE001 - a forward may raise anything
+            refusal = refusal or error
+    raise PlacementError(
+        f"the forward of {type(model).__name__} could not be run on a sample batch: {refusal}",
+        hint="give distribute(..., example=batch) a batch that it takes",
+    ) from refusal
+
+
+def without_cache(model: Any, batch: Batch) -> Batch:
+    """The batch, which says that no cache is wanted unless it says that one is."""
+    parameters = inspect.signature(model.forward).parameters.values()
+    takes = any(one.name == "use_cache" or one.kind is one.VAR_KEYWORD for one in parameters)
+    known = hasattr(model.config.get_text_config(), "use_cache")
+    return {"use_cache": False, **batch} if takes and known else batch
+
+
+def _undisturbed(model: Any, batch: Batch, *, empty: bool) -> Dataflow:
+    """A dry run that leaves random numbers and buffers as they were."""
+    buffers = [(buffer, buffer.clone()) for buffer in model.buffers() if not buffer.is_meta]
+    try:
+        with torch.random.fork_rng(devices=[]):
+            return dataflow(model, batch, empty=empty)
+    finally:
+        for buffer, value in buffers:
+            buffer.copy_(value)

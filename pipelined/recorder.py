@@ -1,0 +1,216 @@
+"""The run that `dataflow` looks at: hooks note calls of blocks, a dispatch mode carries origins through the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_leaves_with_path
+from torch.utils.flop_counter import flop_registry
+from torch.utils.weak import WeakIdKeyDictionary
+
+from pipelined.blocks import BlockMark, block_of
+from pipelined.dataflow import Argument, Call, Dataflow, Returned, Slot, Value
+from pipelined.empty import Empty
+
+SCALARS = (bool, int, float, str, type(None))
+
+
+def record(model: nn.Module, inputs: Mapping[str, Any], *, empty: bool = False) -> Dataflow:
+    """The flow of one forward pass; see `dataflow`."""
+    run = _Recorder(model, Empty() if empty else None)
+    marked = [(module, mark) for name, module in model.named_modules() if (mark := block_of(module, name))]
+    handles = [
+        handle
+        for module, mark in marked
+        for handle in (
+            # Around all other hooks: what they do to a block's output is done outside it.
+            module.register_forward_pre_hook(run.enter(mark), with_kwargs=True),
+            module.register_forward_hook(run.leave, with_kwargs=True, prepend=True),
+        )
+    ]
+    try:
+        with torch.no_grad(), _without_choice_of_experts(model) if empty else nullcontext(), run:
+            output = model(**inputs)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return run.flow(output)
+
+
+@contextmanager
+def _without_choice_of_experts(model: Any) -> Iterator[None]:
+    """Let every expert compute: which ones a token goes to is nothing that an empty tensor can say."""
+    before = getattr(getattr(model, "config", None), "_experts_implementation", None)
+    if before is None or not any("Experts" in type(module).__name__ for module in model.modules()):
+        yield
+        return
+    model.set_experts_implementation("batched_mm")
+    try:
+        yield
+    finally:
+        model.set_experts_implementation(before)
+
+
+class _Recorder(TorchDispatchMode):
+    """Carries origins from the inputs of every operation outside blocks to its outputs, and counts those inside."""
+
+    def __init__(self, model: nn.Module, empty: Empty | None) -> None:
+        super().__init__()
+        self.calls: list[Call] = []
+        self.values: list[Value] = []
+        self._empty = empty
+        self._origins: Any = WeakIdKeyDictionary()
+        self._inside: Any = WeakIdKeyDictionary()
+        """What was made inside a block, and by which call."""
+        self._index: Any = WeakIdKeyDictionary()
+        self._names: Any = WeakIdKeyDictionary({tensor: name for name, tensor in model.named_parameters()})
+        self._buffers: Any = WeakIdKeyDictionary({tensor: name for name, tensor in model.named_buffers()})
+        self._glue: set[str] = set()
+        self._obstacles: dict[str, None] = {}
+        self._depth = 0
+
+    def flow(self, output: Any) -> Dataflow:
+        """What was seen, once the forward has returned this."""
+        for path, leaf in tree_leaves_with_path(output):
+            if isinstance(leaf, torch.Tensor):
+                self._side(leaf, f"the output has {_spelled(path)}")
+        for tensor in _hidden(output):
+            self._side(tensor, "the output has a cache")
+        consumed = self.origins(output)
+        glue = frozenset(self._glue)
+        return Dataflow(tuple(self.calls), tuple(self.values), consumed, glue, tuple(self._obstacles))
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self._depth:
+            result = self._compute(func, args, kwargs)
+            self._count(func, args, kwargs, result)
+            for tensor in _tensors(result):
+                if tensor not in self._origins:
+                    self._inside[tensor] = len(self.calls) - 1
+            self._note_writes(func, args, inside=True)
+            return result
+        origins = self.origins((args, kwargs))
+        for tensor in _tensors((args, kwargs)):
+            if name := self._names.get(tensor):
+                self._glue.add(name)
+            self._side(tensor, "code outside blocks reads a tensor")
+        if origins and func is torch.ops.aten._local_scalar_dense.default:
+            self._obstacles["code outside blocks decides by what a block returned"] = None
+        result = self._compute(func, args, kwargs)
+        if origins:
+            for tensor in _tensors(result):
+                self._origins[tensor] = origins
+        self._note_writes(func, args, inside=False)
+        return result
+
+    def origins(self, value: Any) -> frozenset[int]:
+        """The values that the tensors in it derive from."""
+        return frozenset().union(*(self._origins.get(tensor, frozenset()) for tensor in _tensors(value)))
+
+    def enter(self, mark: BlockMark) -> Any:
+        """A hook that notes what a call of this block is given."""
+
+        def hook(module: nn.Module, args: Any, kwargs: Any) -> None:
+            if self._depth == 0:
+                for tensor in _tensors((args, kwargs)):
+                    self._side(tensor, f"{mark.module} is given a tensor")
+                self.calls.append(Call(mark.module, mark.ipu_id or 0, self.origins((args, kwargs))))
+            self._depth += 1
+
+        return hook
+
+    def leave(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+        """A hook that notes what a call returns."""
+        self._depth -= 1
+        if self._depth:
+            return
+        leaves, spec = tree_flatten(output)
+        given = [] if all(isinstance(leaf, (torch.Tensor, *SCALARS)) for leaf in leaves) else tree_leaves((args, kwargs))
+        noted = tuple(self._noted(leaf, given) for leaf in leaves)
+        self.calls[-1] = replace(self.calls[-1], returned=Returned(noted, spec))
+
+    def _noted(self, leaf: Any, given: list[Any]) -> Any:
+        """What stands for a leaf of what a call returns."""
+        if isinstance(leaf, torch.Tensor):
+            index = len(self.values)
+            self._origins[leaf] = frozenset({index})
+            self._index[leaf] = index
+            self._inside.pop(leaf, None)
+            size = leaf.numel() * leaf.element_size()
+            dtype = str(leaf.dtype).removeprefix("torch.")
+            self.values.append(Value(len(self.calls) - 1, tuple(leaf.shape), dtype, size))
+            return Slot(index)
+        if isinstance(leaf, SCALARS):
+            return leaf
+        return next((Argument(index) for index, one in enumerate(given) if one is leaf), leaf)
+
+    def _compute(self, func: Any, args: Any, kwargs: Any) -> Any:
+        if self._empty is None:
+            return func(*args, **kwargs)
+        return self._empty.run(func, args, kwargs, inside=self._depth > 0)
+
+    def _side(self, tensor: torch.Tensor, who: str) -> None:
+        """Note an obstacle if the tensor left a block otherwise than as what the block returned."""
+        call = self._inside.get(tensor)
+        if call is not None:
+            self._obstacles[f"{who} that {self.calls[call].module} makes inside and does not return"] = None
+
+    def _note_writes(self, func: Any, args: Any, *, inside: bool) -> None:
+        """Note which values an operation writes into, itself or through a view."""
+        if not func._schema.is_mutable:
+            return
+        for argument, given in zip(func._schema.arguments, args, strict=False):
+            if argument.alias_info is None or not argument.alias_info.is_write:
+                continue
+            for tensor in _tensors(given):
+                for target in (tensor, tensor._base) if tensor._base is not None else (tensor,):
+                    self._note_write(target, self.origins(args), inside=inside)
+
+    def _note_write(self, tensor: torch.Tensor, origins: frozenset[int], *, inside: bool) -> None:
+        index = self._index.get(tensor)
+        if inside:
+            if index is not None and self.values[index].call != len(self.calls) - 1:
+                self._obstacles[f"{self.calls[-1].module} writes into what it is given"] = None
+            return
+        if origins:
+            self._origins[tensor] = self._origins.get(tensor, frozenset()) | origins
+        if index is not None:
+            self.values[index] = replace(self.values[index], written=True)
+        if name := self._buffers.get(tensor):
+            self._obstacles[f"code outside blocks writes the buffer {name}"] = None
+
+    def _count(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        formula = flop_registry.get(_COUNTED_AS.get(func.overloadpacket, func.overloadpacket))
+        if formula is not None:
+            call = self.calls[-1]
+            self.calls[-1] = replace(call, flops=call.flops + formula(*args, **kwargs, out_val=result))
+
+
+_COUNTED_AS = {
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: torch.ops.aten._scaled_dot_product_flash_attention
+}
+"""Operations that torch has no formula for, and others that take the same number of steps."""
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    for leaf in tree_leaves(value):
+        if isinstance(leaf, torch.Tensor):
+            yield leaf
+
+
+def _hidden(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors in the layers of a cache, which no pytree shows."""
+    for leaf in tree_leaves(value):
+        for layer in getattr(leaf, "layers", ()):
+            yield from (one for one in vars(layer).values() if isinstance(one, torch.Tensor))
+
+
+def _spelled(path: Any) -> str:
+    return "".join(str(key) for key in path).lstrip(".") or "a tensor"

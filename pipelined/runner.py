@@ -1,0 +1,196 @@
+"""Pass microbatches through the stages: find what they need, agree on it with the other processes, and run."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.utils._pytree import tree_map
+
+from pipelined.agreement import agree, content
+from pipelined.alarm import Alarm, cause
+from pipelined.dataflow import Dataflow
+from pipelined.engine import Program, program
+from pipelined.errors import PipelineError
+from pipelined.flows import flow_of, without_cache
+from pipelined.microbatches import Batch, signature
+from pipelined.ranks import Ranks
+
+PROGRAMS, FLOWS = 8, 64
+"""How many signatures keep their buffers, and how many their dry run; what was used longest ago goes first."""
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What came of it: in every process the weighted losses, and where the last stage is the outputs by microbatch."""
+
+    losses: torch.Tensor
+    outputs: tuple[Any, ...]
+    last_ipu: int
+
+
+@dataclass
+class _Ends:
+    """What the last stage makes of the outputs of the microbatches that are on their way."""
+
+    weight: float = 1.0
+    losses: dict[int, torch.Tensor] = field(default_factory=dict)
+    outputs: dict[int, Any] = field(default_factory=dict)
+
+    def train(self, output: Any, microbatch: int) -> torch.Tensor:
+        loss = loss_of(output)
+        if loss is None:
+            raise PipelineError("the model returned no loss", hint="give it labels")
+        weighted = loss * self.weight
+        self.losses[microbatch] = weighted.detach()
+        return weighted
+
+    def keep(self, output: Any, microbatch: int) -> torch.Tensor:
+        self.outputs[microbatch] = output
+        return torch.zeros(1)
+
+
+class Runner:
+    """Runs one model in one session; every process calls the same methods in the same order."""
+
+    def __init__(self, model: Any, ranks: Ranks, *, schedule: str, seed: int) -> None:
+        self.model, self.ranks, self.schedule, self.seed = model, ranks, schedule, seed
+        self.alarm = Alarm(ranks.size, dist.get_rank())
+        self._flows: OrderedDict[str, Dataflow] = OrderedDict()
+        self._programs: OrderedDict[Any, Program] = OrderedDict()
+        self._ends = _Ends()
+
+    def run(self, make: Callable[[], Sequence[Batch]], *, step: int, training: bool, whole: bool = False) -> Passed:
+        """Pass the microbatches that `make` gives through; those alike and in a row go together.
+
+        In training gradients are added up. A loss counts by one over the number of microbatches, or if `whole` fully.
+        What `make` or a dry run raises, before anything is sent, every process raises, and the session lives on.
+        """
+        groups = self._agreed(make, step=step, training=training)
+        count = sum(len(batches) for batches, _, _ in groups)
+        losses, outputs, last = [], [], 0
+        with self.together(), nullcontext() if training else torch.no_grad():
+            for batches, flow, key in groups:
+                made = self._program(key, flow, len(batches), training=training)
+                self._ends = _Ends(1.0 if whole else 1.0 / count)
+                made.run(batches, step)
+                last = made.last_ipu
+                losses.append(self._losses(len(batches), last))
+                outputs += [self._ends.outputs[index] for index in sorted(self._ends.outputs)]
+        return Passed(torch.cat(losses), tuple(outputs), last)
+
+    def broadcast(self, value: Any, ipu: int) -> Any:
+        """A value of one IPU, in every process of its replica and on its device."""
+        sent = [tree_map(lambda leaf: leaf.cpu() if isinstance(leaf, torch.Tensor) else leaf, value)]
+        with self.together():
+            source, group = self.ranks.global_rank(ipu), self.ranks.pipeline()
+            dist.broadcast_object_list(sent, src=source, group=group, device=self.ranks.device)
+        return tree_map(lambda leaf: leaf.to(self.ranks.device) if isinstance(leaf, torch.Tensor) else leaf, sent[0])
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Whatever is raised inside is raised in every process, and ends the session."""
+        self.alarm.check()
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others wait for this process
+            self.alarm.sound(cause(error), self.close)
+
+    def close(self) -> None:
+        """Give up buffers and connections."""
+        for made in self._programs.values():
+            made.close()
+        self._programs.clear()
+        self.ranks.close()
+
+    def _agreed(
+        self, make: Callable[[], Sequence[Batch]], *, step: int, training: bool
+    ) -> list[tuple[list[Batch], Dataflow, str]]:
+        """Groups of microbatches alike with their flow and key; all processes agree on them, or all raise."""
+        self.alarm.check()
+        words, error = "", None
+        groups: list[tuple[list[Batch], Dataflow, str]] = []
+        try:
+            batches = make()
+            groups = self._grouped(batches)
+            listed = "; ".join(f"{len(alike)} of {key}" for alike, _, key in groups)
+            words = f"step {step}, training {training}, content {content(batches):08x}: {listed}"
+        except Exception as raised:  # noqa: BLE001 - whatever it is, all processes are to raise it
+            error = raised
+        with self.together():
+            verdict = agree(words, error, self.ranks)
+        if verdict is not None:
+            raise verdict from error
+        return groups
+
+    def _grouped(self, batches: Sequence[Batch]) -> list[tuple[list[Batch], Dataflow, str]]:
+        found: list[tuple[list[Batch], Dataflow, str]] = []
+        for given in batches:
+            batch = without_cache(self.model, given)
+            key = self._key(batch)
+            if found and found[-1][2] == key:
+                found[-1][0].append(batch)
+            else:
+                found.append(([batch], self._flow(batch, key), key))
+        return found
+
+    def _key(self, batch: Batch) -> str:
+        """What a dry run depends on."""
+        device = self.ranks.device.type
+        casts = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
+        return f"{signature(batch)} training={self.model.training} autocast={casts}"
+
+    def _flow(self, batch: Batch, key: str) -> Dataflow:
+        if key not in self._flows:
+            self._flows[key] = flow_of(self.model, batch)
+        return _used(self._flows, key, FLOWS)
+
+    def _program(self, key: str, flow: Dataflow, count: int, *, training: bool) -> Program:
+        full = (key, count, training)
+        if full not in self._programs:
+            self._programs[full] = program(
+                self.model,
+                flow,
+                self.ranks,
+                self._finish,
+                microbatches=count,
+                schedule=self.schedule,
+                training=training,
+                seed=self.seed,
+            )
+        return _used(self._programs, full, PROGRAMS)
+
+    def _finish(self, output: Any, microbatch: int) -> torch.Tensor:
+        ends = self._ends
+        return ends.train(output, microbatch) if torch.is_grad_enabled() else ends.keep(output, microbatch)
+
+    def _losses(self, count: int, last: int) -> torch.Tensor:
+        """The losses by microbatch, in every process; zeros where there are none."""
+        device = self.ranks.device
+        losses = torch.zeros(count, device=device)
+        if self._ends.losses:
+            losses = torch.stack([self._ends.losses[index].float().reshape(()) for index in range(count)])
+        dist.broadcast(losses, src=self.ranks.global_rank(last), group=self.ranks.pipeline())
+        return losses
+
+
+def loss_of(output: Any) -> torch.Tensor | None:
+    """The loss that a model returns: by its name, or first in a tuple where it has one element."""
+    if isinstance(output, dict):
+        loss: torch.Tensor | None = output.get("loss")
+        return loss
+    first = output[0] if isinstance(output, tuple | list) and output else output
+    return first if isinstance(first, torch.Tensor) and first.numel() == 1 else None
+
+
+def _used(kept: OrderedDict[Any, Any], key: Any, most: int) -> Any:
+    """The entry, as the one used last; the one used longest ago goes where there are too many."""
+    kept.move_to_end(key)
+    while len(kept) > most:
+        kept.popitem(last=False)
+    return kept[key]

@@ -1,0 +1,125 @@
+"""A model spread over processes: what `distribute` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, Self
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from pipelined.calls import answered
+from pipelined.errors import PipelineError
+from pipelined.holders import Holders
+from pipelined.microbatches import Batch, merge, rows_of, split, split_rows
+from pipelined.ranks import Ranks
+from pipelined.runner import Runner
+from pipelined.tied import clip, synchronize
+
+MakeOptimizer = Callable[[list[nn.Parameter]], torch.optim.Optimizer]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a step of training came to: the loss, and the norm of all gradients where they were clipped."""
+
+    loss: torch.Tensor
+    norm: torch.Tensor | None = None
+
+
+class Session:
+    """A model of which this process computes its part; every process calls the same methods in the same order.
+
+    `model` is the pipelined model. Of its parameters those that this process does not hold are on the meta device.
+    `step` counts the steps of training; it is a part of the key of every random number.
+    """
+
+    def __init__(self, model: Any, runner: Runner, holders: Holders, *, microbatches: int) -> None:
+        self.model, self.holders, self.microbatches = model, holders, microbatches
+        self.optimizer: torch.optim.Optimizer | None = None
+        self.max_grad_norm: float | None = None
+        self.step = 0
+        self._runner = runner
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._open.callback(self._runner.close)
+        self._open.enter_context(answered(self.model))
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._open.close()
+
+    @property
+    def ranks(self) -> Ranks:
+        """This process's place among the others."""
+        return self._runner.ranks
+
+    def parameters(self) -> dict[str, nn.Parameter]:
+        """The parameters that this process holds, by their first name: what an optimizer here is for."""
+        found = dict(self.model.named_parameters(remove_duplicate=False))
+        return {name: found[name] for name in self.holders.held_by(self.ranks.ipu)}
+
+    def train_step(self, batch: Batch, *, num_items_in_batch: int | None = None) -> Trained:
+        """Forward, backward, clip and update, over all microbatches of a batch that every IPU of a replica is given.
+
+        The loss is the mean of the microbatches' losses. With `num_items_in_batch`, the items of this replica's batch,
+        it is the sum over all items of all replicas, divided by their number. ValueError in every process, and nothing
+        done, where the batch cannot be cut into equal microbatches.
+        """
+        if self.optimizer is None:
+            raise PipelineError("there is no optimizer", hint="distribute(..., optimizer=lambda parameters: ...)")
+        self.optimizer.zero_grad()
+        loss = self._forward_backward(lambda: split(batch, self.microbatches), num_items_in_batch)
+        norm = None if self.max_grad_norm is None else self.clip(self.max_grad_norm)
+        self.optimizer.step()
+        return Trained(loss, norm)
+
+    def forward_backward(self, microbatches: Sequence[Batch], *, num_items_in_batch: int | None = None) -> torch.Tensor:
+        """Add the gradients of these microbatches to what is there, and return the loss, the same in every process.
+
+        They may differ in shape; those alike and in a row go through the pipeline together.
+        """
+        return self._forward_backward(lambda: microbatches, num_items_in_batch)
+
+    def clip(self, max_norm: float) -> torch.Tensor:
+        """Scale the gradients of the whole model so that their 2-norm is at most this; return what it was."""
+        with self._runner.together():
+            return clip(self.parameters(), self.holders, self.ranks, max_norm)
+
+    def evaluate(self, batch: Batch, *, everywhere: bool = True) -> Any:
+        """What the model returns for a batch, without gradients: in every process, or only where the last stage is.
+
+        A batch that cannot be cut into equal microbatches ends in a smaller one. Elsewhere the result is None.
+        """
+        parts: list[Batch] = []
+
+        def make() -> list[Batch]:
+            parts.extend(split_rows(batch, -(-rows_of(batch) // self.microbatches)))
+            return parts
+
+        passed = self._runner.run(make, step=self.step, training=False)
+        merged = merge(passed.outputs, [rows_of(one) for one in parts]) if passed.outputs else None
+        return self._runner.broadcast(merged, passed.last_ipu) if everywhere else merged
+
+    def _forward_backward(self, make: Callable[[], Sequence[Batch]], num_items: int | None) -> torch.Tensor:
+        items = {} if num_items is None else {"num_items_in_batch": self._of_all_replicas(num_items)}
+        passed = self._runner.run(
+            lambda: [{**batch, **items} for batch in make()], step=self.step, training=True, whole=bool(items)
+        )
+        self.step += 1
+        with self._runner.together():
+            synchronize(self.parameters(), self.holders, self.ranks, mean=not items)
+            return self._over_replicas(passed.losses.sum(), mean=not items)
+
+    def _of_all_replicas(self, items: int) -> int:
+        with self._runner.together():
+            return int(self._over_replicas(torch.tensor(items, device=self.ranks.device), mean=False))
+
+    def _over_replicas(self, number: torch.Tensor, *, mean: bool) -> torch.Tensor:
+        if self.ranks.replicas > 1:
+            dist.all_reduce(number, group=self.ranks.of_replicas())
+        return number / self.ranks.replicas if mean else number

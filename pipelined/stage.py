@@ -1,0 +1,159 @@
+"""One stage of a pipeline: the model's own forward, in which only the stage's blocks compute.
+
+Calls of other stages return what has been received, or an empty tensor of the right shape where nothing that depends on
+it is used here. The forward stops after the stage's last block; in the last stage it runs to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._pytree import tree_leaves, tree_unflatten
+
+from pipelined.dataflow import Argument, Call, Dataflow, Slot
+from pipelined.errors import PipelineError
+from pipelined.plan import Plan
+from pipelined.randomness import keyed
+
+Finish = Callable[[Any, int], torch.Tensor]
+"""Takes the model's output for a microbatch, and returns a tensor of one element to be differentiated."""
+
+
+class Stage(nn.Module):
+    """What `torch.distributed.pipelining` calls as the module of a stage.
+
+    `microbatches` are the model's keyword arguments by microbatch; set them, and `step`, before each step.
+    """
+
+    def __init__(self, model: nn.Module, flow: Dataflow, plan: Plan, index: int, finish: Finish, seed: int) -> None:
+        super().__init__()
+        # In a tuple, so that the whole model does not become a part of the stage.
+        self._model = (model,)
+        self.flow, self.plan, self.index, self.finish, self.seed = flow, plan, index, finish, seed
+        self.microbatches: Sequence[Mapping[str, Any]] = ()
+        self.step = 0
+        self._own = tuple(call for call, stage in enumerate(plan.stage_of_call) if stage == index)
+        self._received = plan.payloads[index - 1] if index else ()
+        self._sent = plan.payloads[index] if index < len(plan.payloads) else ()
+        self.is_last = index == len(plan.ipu_of_stage) - 1
+
+    def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:  # noqa: FBT001, FBT002 - torch's signature
+        """Those of the stage's own blocks, and those outside blocks."""
+        names = {self.flow.calls[call].module for call in self._own}
+        model = self._model[0]
+        seen = {parameter: None for name in sorted(names) for parameter in model.get_submodule(name).parameters()}
+        glue = {name: parameter for name, parameter in model.named_parameters() if name in self.flow.glue_parameters}
+        yield from {**seen, **dict.fromkeys(glue.values())}
+
+    def forward(self, *payload: torch.Tensor, microbatch: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """Take what the stage before sends and return what the stage after needs, or what `finish` makes in the last.
+
+        `microbatch` holds one number, an index into `microbatches`.
+        """
+        number = int(microbatch)
+        model = self._model[0]
+        run = Pass(self, dict(zip(self._received, payload, strict=True)), number)
+        _refuse_second(model)
+        model.__dict__[CURRENT] = run
+        try:
+            with keyed(self.seed, self.step, number):
+                output = model(**self.microbatches[number])
+        except _StageDoneError:
+            return tuple(run.collected[index].contiguous() for index in self._sent)
+        finally:
+            del model.__dict__[CURRENT]
+        if not self.is_last or run.next != len(self.flow.calls):
+            raise PipelineError(
+                f"the forward ended after {run.next} of {len(self.flow.calls)} calls of blocks",
+                hint="what it calls must not depend on anything but the shapes of its inputs",
+            )
+        return (self.finish(output, number).reshape(1),)
+
+
+CURRENT = "_pipeline_pass"
+
+
+class Pass:
+    """One run of the forward in one stage."""
+
+    def __init__(self, stage: Stage, received: dict[int, torch.Tensor], microbatch: int) -> None:
+        self.stage, self.received, self.microbatch = stage, received, microbatch
+        self.collected = dict(received)
+        self.next = 0
+
+    def call(self, name: str, compute: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What this call of a block returns here; it ends the forward where nothing more is needed of it."""
+        index, self.next = self.next, self.next + 1
+        flow, plan = self.stage.flow, self.stage.plan
+        if index >= len(flow.calls) or flow.calls[index].module != name:
+            expected = flow.calls[index].module if index < len(flow.calls) else "the end"
+            raise PipelineError(
+                f"the forward took another way than in the dry run: it called {name} where {expected} was next",
+                hint="what it calls must not depend on anything but the shapes of its inputs",
+            )
+        call = flow.calls[index]
+        if plan.stage_of_call[index] != self.stage.index:
+            return self._elsewhere(call, args, kwargs)
+        with keyed(self.stage.seed, self.stage.step, self.microbatch, index):
+            output = compute(*args, **kwargs)
+        self._collect(call, output)
+        if index == self.stage._own[-1] and not self.stage.is_last:
+            raise _StageDoneError
+        return output
+
+    def _collect(self, call: Call, output: Any) -> None:
+        """Keep what the next stages need, as it is before code outside blocks writes into it."""
+        leaves = tree_leaves(output)
+        if len(leaves) != len(call.returned.leaves):
+            raise PipelineError(f"{call.module} returned {len(leaves)} things, not {len(call.returned.leaves)}")
+        for slot, leaf in zip(call.returned.leaves, leaves, strict=True):
+            if not isinstance(slot, Slot):
+                continue
+            value = self.stage.flow.values[slot.value]
+            if tuple(leaf.shape) != value.shape or _name(leaf.dtype) != value.dtype:
+                raise PipelineError(
+                    f"{call.module} returned {_name(leaf.dtype)} {list(leaf.shape)} where the dry run had {value.dtype}"
+                    f" {list(value.shape)}",
+                    hint="shapes must not depend on what the inputs hold",
+                )
+            if slot.value in self.stage._sent:
+                self.collected[slot.value] = leaf.clone() if value.written else leaf
+
+    def _elsewhere(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a block of another stage returns: received tensors, and empty ones."""
+        given = tree_leaves((args, kwargs)) if any(isinstance(one, Argument) for one in call.returned.leaves) else []
+        leaves = [self._leaf(one, given) for one in call.returned.leaves]
+        return tree_unflatten(leaves, call.returned.spec)
+
+    def _leaf(self, noted: Any, given: list[Any]) -> Any:
+        if isinstance(noted, Argument):
+            return given[noted.index]
+        if not isinstance(noted, Slot):
+            return noted
+        if noted.value in self.received:
+            # A copy: what is received is a leaf of autograd, and writing into one is an error.
+            return self.received[noted.value].clone()
+        value = self.stage.flow.values[noted.value]
+        empty = torch.zeros((), dtype=getattr(torch, value.dtype), device=self._device)
+        # Without memory of its own, unless it is to be written into.
+        return empty.expand(value.shape).clone() if value.written else empty.expand(value.shape)
+
+    @property
+    def _device(self) -> torch.device:
+        return next((one.device for one in tree_leaves(self.stage.microbatches) if isinstance(one, torch.Tensor)))
+
+
+class _StageDoneError(BaseException):
+    """Ends a forward of which nothing more is needed; not an Exception, which a model might catch."""
+
+
+def _refuse_second(model: nn.Module) -> None:
+    if CURRENT in model.__dict__:
+        raise PipelineError("the forward of a pipelined model called the model itself")
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
