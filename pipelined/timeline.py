@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from pipelined.order import DURATIONS, Order, Step
 
@@ -21,7 +22,7 @@ class Span:
 class Lane:
     """What one IPU does: its steps in their order, the ticks that it computes and waits, and what it holds.
 
-    `held` is the most activations at once that wait for their backward pass, where one is a microbatch in a stage.
+    `held` is how many activations wait for their backward pass at most, where one is a microbatch in a stage.
     """
 
     ipu: int
@@ -61,7 +62,7 @@ def timeline(order: Order, costs: Sequence[float] | None = None) -> Timeline:
 
 
 def _spans(order: Order, pace: Sequence[float]) -> list[list[Span]]:
-    """Each IPU runs its next step as soon as what it needs is there; ValueError where all wait for each other."""
+    """Each IPU runs its next step as soon as what it needs is there; ValueError where they wait for each other."""
     stages, left = len(order.ipu_of_stage), sum(map(len, order.steps))
     spans: list[list[Span]] = [[] for _ in order.steps]
     done_at: dict[Step | None, float] = {None: 0}
@@ -82,12 +83,11 @@ def _spans(order: Order, pace: Sequence[float]) -> list[list[Span]]:
 
 def _lane(ipu: int, spans: tuple[Span, ...], ticks: float) -> Lane:
     busy = sum(span.end - span.start for span in spans)
-    return Lane(ipu, spans, busy, ticks - busy, _most_held(span.step for span in spans))
+    return Lane(ipu, spans, busy, ticks - busy, _most_held([span.step for span in spans]))
 
 
-def _most_held(steps: Iterable[Step]) -> int:
-    held = most = 0
-    for step in steps:
-        held += {"F": 1, "B": -1, "W": -1}.get(step.kind, 0)
-        most = max(most, held)
-    return most
+def _most_held(steps: Sequence[Step]) -> int:
+    if all(step.kind == "F" for step in steps):
+        return 0
+    changes = ({"F": 1, "B": -1, "W": -1}.get(step.kind, 0) for step in steps)
+    return max(accumulate(changes))

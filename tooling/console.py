@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from checks.text import visible, visible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 
@@ -30,6 +30,10 @@ class Console:
     def print(self, text: str = "", style: str = "") -> None:
         """Write a line of result; control characters in it are made visible."""
         self._write(self._out, text, style)
+
+    def pieces(self, pieces: Iterable[tuple[str, str]]) -> None:
+        """Write a line of result whose pieces, pairs of text and style, have colours of their own."""
+        self._out.write("".join(_styled(self._out, text, style) for text, style in pieces) + "\n")
 
     def data(self, text: str) -> None:
         """Write text that is already safe and exact: JSON, SARIF, annotations."""
@@ -69,11 +73,15 @@ class Console:
             yield lambda step: status.update(f"{title}: {visible(step)}")
 
     def _write(self, stream: TextIO, text: str, style: str) -> None:
-        line = visible(text)
-        if style and _colourful(stream):
-            codes = ";".join(STYLES[name] for name in style.split())
-            line = f"\x1b[{codes}m{line}\x1b[0m"
-        stream.write(f"{line}\n")
+        stream.write(f"{_styled(stream, text, style)}\n")
+
+
+def _styled(stream: TextIO, text: str, style: str) -> str:
+    shown = visible(text)
+    if not style or not _colourful(stream):
+        return shown
+    codes = ";".join(STYLES[name] for name in style.split())
+    return f"\x1b[{codes}m{shown}\x1b[0m"
 
 
 def _colourful(stream: TextIO) -> bool:

@@ -38,6 +38,16 @@ def test_results_go_to_one_stream_and_what_is_said_of_them_to_the_other() -> Non
     assert err.getvalue() == "a note\nerror: wrong\nhint: right\nerror: only wrong\n"
 
 
+def test_the_pieces_of_a_line_have_colours_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    out, _, console = streams()
+
+    console.pieces([("plain ", ""), ("blue\x1b", "blue")])
+
+    assert out.getvalue() == "plain \x1b[34mblue\\x1b\x1b[0m\n"
+
+
 @given(st.text(st.characters(codec=None)), st.sampled_from(["", *STYLES]))
 def test_control_characters_of_others_are_never_written(text: str, style: str) -> None:
     out, err, console = streams()
