@@ -61,7 +61,7 @@ def difference(schedule: str, ipu_of_stage: list[int], microbatches: int) -> flo
     pairs = list(zip(grads, [grad for stage in mine for grad in expected[0][stage]], strict=True))
     if last:
         pairs += [(output, expected[1]), *zip(last["losses"], expected[2], strict=True)]
-    return max(float((found - wanted).abs().max()) for found, wanted in pairs)
+    return max(float((found.detach() - wanted).abs().max()) for found, wanted in pairs)
 
 
 def single(parts: list[Any], inputs: Any, target: Any, microbatches: int) -> tuple[list[list[Any]], Any, list[Any]]:
