@@ -27,11 +27,24 @@ class Empty:
         if any(tensor.is_meta and not torch_private.is_fake(tensor) for tensor in tensors):
             device = next((one.device for one in tensors if not one.is_meta), torch.device("cpu"))
             args, kwargs = tree_map(lambda leaf: self._placed(leaf, device), (args, kwargs))
-        with self._mode:
-            return func(*args, **kwargs)
+        try:
+            with self._mode:
+                return func(*args, **kwargs)
+        except Exception:  # noqa: BLE001 - torch has many ways to say that an operation needs content
+            return self._on_zeros(func, args, kwargs)
+
+    def _on_zeros(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Operations whose result has a shape, or is a number, that depends on content: what zeros would give."""
+        result = func(*tree_map(_zeros, args), **tree_map(_zeros, kwargs))
+        return tree_map(lambda leaf: self._mode.from_tensor(leaf) if isinstance(leaf, torch.Tensor) else leaf, result)
 
     def _placed(self, leaf: Any, device: torch.device) -> Any:
         """A weight that is not here, as if it were on the device where its block runs."""
         if isinstance(leaf, torch.Tensor) and leaf.is_meta and not torch_private.is_fake(leaf):
             return torch_private.fake_on(self._mode, leaf, device)
         return leaf
+
+
+def _zeros(leaf: Any) -> Any:
+    empty = isinstance(leaf, torch.Tensor) and torch_private.is_fake(leaf)
+    return torch.zeros(leaf.shape, dtype=leaf.dtype, device=leaf.device) if empty else leaf

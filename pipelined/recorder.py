@@ -73,6 +73,8 @@ class _Recorder(TorchDispatchMode):
         self._buffers: Any = WeakIdKeyDictionary({tensor: name for name, tensor in model.named_buffers()})
         self._glue: set[str] = set()
         self._obstacles: dict[str, None] = {}
+        self._decisions: list[int] = []
+        """How many calls had been made whenever code outside blocks decided by what a block returned."""
         self._depth = 0
 
     def flow(self, output: Any) -> Dataflow:
@@ -82,6 +84,9 @@ class _Recorder(TorchDispatchMode):
                 self._side(leaf, f"the output has {_spelled(path)}")
         for tensor in _hidden(output):
             self._side(tensor, "the output has a cache")
+        # After the last call everything that the output needs is there.
+        if any(calls < len(self.calls) for calls in self._decisions):
+            self._obstacles["code outside blocks decides by what a block returned"] = None
         consumed = self.origins(output)
         glue = frozenset(self._glue)
         return Dataflow(tuple(self.calls), tuple(self.values), consumed, glue, tuple(self._obstacles))
@@ -102,7 +107,7 @@ class _Recorder(TorchDispatchMode):
                 self._glue.add(name)
             self._side(tensor, "code outside blocks reads a tensor")
         if origins and func is torch.ops.aten._local_scalar_dense.default:
-            self._obstacles["code outside blocks decides by what a block returned"] = None
+            self._decisions.append(len(self.calls))
         result = self._compute(func, args, kwargs)
         if origins:
             for tensor in _tensors(result):
