@@ -61,6 +61,11 @@ def configure(parser: ArgumentParser) -> None:
         action="store_true",
         help="put files that git does not track, ignored ones too, out of upstream's way; undo brings them back",
     )
+    parser.add_argument(
+        "--ignore-line-ends",
+        action="store_true",
+        help="take files as they are that git calls changed only because attributes ask for other line ends",
+    )
     parser.add_argument("--push", action="store_true", help="push the branch to your fork afterwards")
     parser.add_argument("--flatten", action="store_true", help="replay a branch that has merge commits, without them")
     parser.add_argument("--adopt", action="store_true", help="first take in what others pushed to your branch")
@@ -154,8 +159,9 @@ def _plan(repo: Repo, git: Git, roles: Roles, target: Target, options: Namespace
         adopt=options.adopt,
         backup_ignored=options.backup_ignored,
         update_refs=options.update_refs,
+        ignore_line_ends=options.ignore_line_ends,
     )
-    stash = edits.make_stash(git, repo.edits) if options.autostash and not replay.line_ends_only else ""
+    stash = edits.make_stash(git, repo.edits) if options.autostash and not replay.line_ends else ""
     push = _push(repo, roles, options)
     plan = plan_rebase(repo, replay, shown(target.name), wishes, now=journal.stamp(), stash=stash, push=push)
     if plan.steps and not (options.yes or options.dry_run) and (asked := question(repo, replay)):

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tooling.git import aside, edits, journal
+from tooling.git import aside, edits, journal, lineends
 from tooling.git.command import Git, text
 from tooling.git.conflicts import Conflict, read_conflicts, remembers
 from tooling.git.fetch import last_words
@@ -69,6 +69,8 @@ def go_on(way: Way, entry: Entry, command: str) -> Ended:
 def _run(way: Way, entry: Entry, step: Step) -> Ended:
     if step.action == "set-aside":
         aside.set_aside(way.repo, entry)
+    elif step.action == "line-ends":
+        lineends.take_as_they_are(way.repo, way.git, entry, step.argv[step.argv.index("--") + 1 :])
     elif step.action == "put-away":
         edits.put_away(way.git, entry.edits)
     elif step.action == "put-back":
@@ -154,7 +156,9 @@ def _patient(git: Git, argv: tuple[str, ...]) -> Done:
 def _close(way: Way, entry: Entry, state: journal.State) -> Entry:
     """Write down how a run ended, and where its refs are now."""
     moves = tuple(move._replace(new=way.git.line("rev-parse", "--verify", "--quiet", move.ref)) for move in entry.moves)
-    return journal.write(way.repo, entry._replace(state=state, moves=moves))
+    entry = journal.write(way.repo, entry._replace(state=state, moves=moves))
+    lineends.let_go(way.repo)
+    return entry
 
 
 def _bytes(words: str) -> bytes:

@@ -143,8 +143,13 @@ def stray_worktrees(repo: Repo) -> list[str]:
     there = [os.path.join(worktrees(repo), name) for name in _names(worktrees(repo))]
     if not there:
         return []
-    wanted = {entry.squash[0] for entry in _all_entries(repo) if entry.state in OPEN and entry.squash}
+    wanted = {entry.squash[0] for entry in all_open(repo) if entry.squash}
     return [path for path in there if path not in wanted]
+
+
+def all_open(repo: Repo) -> list[Entry]:
+    """The commands that were begun and have not ended, those of other worktrees too."""
+    return [entry for entry in _all_entries(repo) if entry.state in OPEN]
 
 
 def open_entry(repo: Repo) -> Entry | None:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from tooling.errors import Exit, UserError
 
-Action = Literal["back-up", "set-aside", "put-away", "rebase", "put-back", "move", "fast-forward", "push"]
+Action = Literal["back-up", "set-aside", "line-ends", "put-away", "rebase", "put-back", "move", "fast-forward", "push"]
 
 
 class Step(NamedTuple):

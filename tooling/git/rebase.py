@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tooling.git.plan import Move, Next, Plan, RefusedError, Step, Warned
 from tooling.git.replay import Replay
 from tooling.git.stacked import UPDATE_REFS, check_stacked, find_stacked, keep_stacked, warn_of_stacked
-from tooling.git.state import BACKUPS, EDITS, HEADS, Commit, Repo
+from tooling.git.state import BACKUPS, EDITS, HEADS, Change, Commit, Repo
 from tooling.git.text import count, several, short, shown
 
 REBASE = (
@@ -25,6 +25,7 @@ class Wishes(NamedTuple):
     adopt: bool = False
     backup_ignored: bool = False
     update_refs: bool = False
+    ignore_line_ends: bool = False
 
 
 def plan_rebase(
@@ -68,6 +69,10 @@ def _steps(replay: Replay, backup: str, onto_name: str, stash: str, moved: tuple
         # What is run is kinder: the files are moved under git's folder, and nothing is deleted.
         clean = ("clean", "-x", "--force", "--", *replay.in_the_way)
         yield Step("set-aside", clean, f"keep {count(len(replay.in_the_way), 'file')} of yours out of the way")
+    if replay.line_ends:
+        # What is run writes the attribute first, and takes it back in the end.
+        why = f"take the line ends of {count(len(replay.line_ends), 'file')} as they are until the rebase has ended"
+        yield Step("line-ends", ("check-attr", "text", "--", *replay.line_ends), why)
     if stash:
         yield Step("back-up", ("update-ref", edits_ref(backup), stash), "keep your edits as they are now")
         yield Step("put-away", ("restore", "--source=HEAD", "--staged", "--worktree"), "put your edits away")
@@ -101,10 +106,11 @@ def _check_content(repo: Repo, replay: Replay, branch: str, onto_name: str, wish
             details=_listed(replay.merges),
             next=[Next("replay the other commits in a line", ("mergeready", "rebase", "--flatten"))],
         )
-    if replay.line_ends_only:
-        raise _line_ends(repo)
-    if repo.edits and not wishes.autostash:
-        raise _dirty(repo)
+    if replay.line_ends and not wishes.ignore_line_ends:
+        raise _line_ends(replay.line_ends)
+    edits = tuple(change for change in repo.edits if change.path not in replay.line_ends)
+    if edits and (replay.line_ends or not wishes.autostash):
+        raise _dirty(edits, may_be_stashed=not replay.line_ends)
     if replay.in_the_way and not wishes.backup_ignored:
         first = replay.in_the_way[0]
         raise RefusedError(
@@ -146,25 +152,28 @@ def _summary(replay: Replay, branch: str, onto_name: str) -> str:
     return f"replay {count(own, 'commit')} of {shown(branch)} on {onto_name}, {count(replay.behind, 'commit')} ahead"
 
 
-def _dirty(repo: Repo) -> RefusedError:
+def _dirty(edits: tuple[Change, ...], *, may_be_stashed: bool) -> RefusedError:
+    stash = Next("put them away for the while", ("mergeready", "rebase", "--autostash"))
+    commit = ("git", "commit", "-a") if may_be_stashed else ("git", "commit", "--", edits[0].path)
     return RefusedError(
         "dirty",
-        f"{count(len(repo.edits), 'file')} with changes that are not committed",
-        details=several([f"{change.code.replace('.', ' ')} {change.path}" for change in repo.edits]),
+        f"{count(len(edits), 'file')} with changes that are not committed",
+        details=several([f"{change.code.replace('.', ' ')} {change.path}" for change in edits]),
         next=[
-            Next("put them away for the while", ("mergeready", "rebase", "--autostash")),
-            Next("or commit them", ("git", "commit", "-a")),
+            *([stash] if may_be_stashed else []),
+            Next("or commit them" if may_be_stashed else "commit them", commit),
         ],
     )
 
 
-def _line_ends(repo: Repo) -> RefusedError:
+def _line_ends(paths: tuple[str, ...]) -> RefusedError:
     return RefusedError(
         "line-ends",
         "files differ from their commit only in line ends: that is git's normalisation, not an edit of yours",
-        details=several([change.path for change in repo.edits]),
+        details=several(paths),
         next=[
-            Next("commit the line ends that the attributes ask for", ("git", "add", "--renormalize", ".")),
+            Next("rebase with these files taken as they are", ("mergeready", "rebase", "--ignore-line-ends")),
+            Next("or commit the line ends that the attributes ask for", ("git", "add", "--renormalize", ".")),
             Next("in a commit of its own", ("git", "commit", "-m", "Normalise line ends")),
         ],
     )

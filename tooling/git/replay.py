@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tooling.git import parse
 from tooling.git.command import Git, Question, text
 from tooling.git.folders import files_below
+from tooling.git.lineends import only_line_ends
 from tooling.git.state import Commit, Repo
 
 LOG = ("log", "--no-show-signature", "--encoding=UTF-8", f"--format={parse.COMMIT_FORMAT}")
@@ -44,7 +45,8 @@ class Replay(NamedTuple):
     incoming: tuple[Difference, ...] = ()
     in_the_way: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
-    line_ends_only: bool = False
+    line_ends: tuple[str, ...] = ()
+    """Files that git calls changed although only the attributes ask for other line ends."""
 
     @property
     def merges(self) -> tuple[Commit, ...]:
@@ -89,7 +91,7 @@ def read_replay(repo: Repo, git: Git, onto: str, *, ref: str = "", known: str = 
         incoming=incoming,
         in_the_way=tuple(in_the_way(repo, git, added)),
         hidden=tuple(_hidden(repo, git, flags.answer(), incoming)),
-        line_ends_only=bool(repo.edits) and _line_ends_only(git),
+        line_ends=only_line_ends(repo, git),
     )
 
 
@@ -170,11 +172,6 @@ def _hidden(repo: Repo, git: Git, flags: bytes, incoming: Sequence[Difference]) 
             staged = text(git.ask("--literal-pathspecs", "ls-files", "--stage", "-z", "--", path)).split(" ")[1]
             if git.line("hash-object", "--", os.path.join(repo.root, path)) != staged:
                 yield path
-
-
-def _line_ends_only(git: Git) -> bool:
-    """Whether the edits are nothing but line ends that git's attributes ask for."""
-    return git.attempt("diff", "--quiet", "--no-ext-diff", "--no-textconv", "--ignore-cr-at-eol", "HEAD").status == 0
 
 
 def _not_a_folder(root: str, folder: str) -> str:

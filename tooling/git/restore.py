@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tooling.git import aside, edits, journal
+from tooling.git import aside, edits, journal, lineends
 from tooling.git.beside import check_lock, check_move_back, check_step_back, move_back_at
 from tooling.git.command import Git
 from tooling.git.journal import Entry, State
@@ -41,7 +41,9 @@ def restore(repo: Repo, git: Git, entry: Entry, closed: State) -> Restored:
         entry = _step_back(repo, git, entry, own)
     kept = _move_others(repo, git, entry) or kept
     kept = aside.put_back(repo, entry) or kept
-    return Restored(journal.write(repo, entry._replace(state=closed)), kept)
+    entry = journal.write(repo, entry._replace(state=closed))
+    lineends.let_go(repo)
+    return Restored(entry, kept)
 
 
 def _step_back(repo: Repo, git: Git, entry: Entry, move: Move) -> Entry:

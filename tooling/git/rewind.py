@@ -6,11 +6,11 @@ worktree that had nothing uncommitted.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from tooling.git import aside, edits, journal, parse
+from tooling.git.blob import blob_id
 from tooling.git.command import Git, failed
 from tooling.git.journal import Entry
 from tooling.git.plan import Move
@@ -58,7 +58,7 @@ def _keep(repo: Repo, git: Git, entry: Entry, move: Move, passing: set[str]) -> 
     for path in sorted((dirty | passing) - aside.still_there(repo, entry)):
         source = Path(repo.root, path)
         copied = edits.kept_files(repo, entry) / path
-        if source.is_symlink() or not source.is_file() or _blob(source, len(move.old)) in known:
+        if source.is_symlink() or not source.is_file() or blob_id(source, len(move.old)) in known:
             continue
         if copied.is_file() and copied.read_bytes() == source.read_bytes():
             continue
@@ -71,15 +71,6 @@ def _known_blobs(git: Git, commits: set[str]) -> Iterator[str]:
     for commit in commits - {""}:
         for record in parse.records(git.ask("ls-tree", "-r", "-z", commit)):
             yield record.partition("\t")[0].split(" ")[2]
-
-
-def _blob(path: Path, width: int) -> str:
-    """The object id that git gives a file's bytes."""
-    import hashlib
-
-    content = path.read_bytes()
-    digest = hashlib.sha1 if width == 40 else hashlib.sha256  # the hash is git's, by the width of its ids
-    return digest(b"blob %d\0" % os.path.getsize(path) + content).hexdigest()
 
 
 def _end_rebase(repo: Repo, git: Git) -> None:

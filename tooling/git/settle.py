@@ -7,6 +7,7 @@ from typing import Literal
 from tooling.git import journal
 from tooling.git.command import Git
 from tooling.git.journal import Entry
+from tooling.git.lineends import let_go
 from tooling.git.state import Repo
 
 
@@ -16,17 +17,8 @@ def settle(repo: Repo, git: Git) -> Entry | None:
         from tooling.git import worktree
 
         worktree.sweep(repo, git)
-    entry = journal.open_entry(repo)
-    if entry is None or entry.command != "rebase" or entry.state == "undoing" or in_progress(repo, entry):
-        return entry
-    moved = by_hand(repo, git, entry)
-    if moved == "aborted" and not entry.holds_work:
-        journal.write(repo, entry._replace(state="abandoned"))
-        return None
-    if moved == "finished" and len(entry.remaining) == 1:
-        moves = tuple(move._replace(new=repo.refs.get(move.ref, "")) for move in entry.moves)
-        journal.write(repo, entry._replace(state="finished", done=len(entry.steps), moves=moves))
-        return None
+    entry = _settled(repo, git, journal.open_entry(repo))
+    let_go(repo)
     return entry
 
 
@@ -45,3 +37,17 @@ def by_hand(repo: Repo, git: Git, entry: Entry) -> Literal["aborted", "finished"
     if git.attempt("merge-base", "--is-ancestor", onto, repo.head.oid).status == 0:
         return "finished"
     return "aborted" if repo.head.oid == entry.old else ""
+
+
+def _settled(repo: Repo, git: Git, entry: Entry | None) -> Entry | None:
+    if entry is None or entry.command != "rebase" or entry.state == "undoing" or in_progress(repo, entry):
+        return entry
+    moved = by_hand(repo, git, entry)
+    if moved == "aborted" and not entry.holds_work:
+        journal.write(repo, entry._replace(state="abandoned"))
+        return None
+    if moved == "finished" and len(entry.remaining) == 1:
+        moves = tuple(move._replace(new=repo.refs.get(move.ref, "")) for move in entry.moves)
+        journal.write(repo, entry._replace(state="finished", done=len(entry.steps), moves=moves))
+        return None
+    return entry

@@ -50,5 +50,5 @@ def warn_of_stacked(replay: Replay, stacked: tuple[Move, ...], *, moves: bool) -
     below = [move.ref.removeprefix(HEADS) for move in stacked if moves or move.old != replay.tip]
     if below and moves:
         yield Warned("stacked", f"these move too; push each from its own branch: {', '.join(several(below))}")
-    elif below:
+    elif below and not replay.merges:  # a branch that was merged in is not one to stand on
         yield Warned("stacked", f"these stay on the old commits; {UPDATE_REFS} moves them: {', '.join(several(below))}")

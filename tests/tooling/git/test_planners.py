@@ -84,7 +84,7 @@ REFUSALS = [
     ("already-merged", REPO, REPLAY._replace(merged=True)),
     ("merges", REPO, REPLAY._replace(commits=(COMMIT._replace(parents=(BASE, OTHER)),))),
     ("dirty", EDIT, REPLAY),
-    ("line-ends", EDIT, REPLAY._replace(line_ends_only=True)),
+    ("line-ends", EDIT, REPLAY._replace(line_ends=("a.txt",))),
     ("in-the-way", REPO, REPLAY._replace(in_the_way=("report.json",))),
     ("hidden-edits", REPO, REPLAY._replace(hidden=("local.cfg",))),
 ]
