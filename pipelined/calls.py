@@ -63,4 +63,4 @@ def recomputed(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _trains(module: nn.Module) -> bool:
-    return module.training and torch.is_grad_enabled()
+    return bool(module.training and torch.is_grad_enabled())

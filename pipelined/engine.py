@@ -46,7 +46,6 @@ class Program:
             for stage in self.stages:
                 stage.microbatches = ()
 
-
     def close(self) -> None:
         """Let go of buffers and of the group."""
         torch_private.let_go(self.schedule)
@@ -70,7 +69,7 @@ def program(
     plan = Plan.of(flow, ranks.ipus)
     group = ranks.of_ipus(plan.ipu_of_stage)
     own = [index for index, ipu in enumerate(plan.ipu_of_stage) if ipu == ranks.ipu]
-    stages = tuple(Stage(model, flow, plan, index, finish, seed) for index in own)
+    stages = tuple(Stage(model, flow, plan, index, finish=finish, seed=seed, device=ranks.device) for index in own)
     if not stages:
         return Program(flow, plan, (), None, microbatches)
     trained = _trained(model, flow) if training else frozenset()

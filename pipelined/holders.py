@@ -1,4 +1,4 @@
-"""Which IPUs hold which parameter: those whose blocks contain it, and all of them where code outside blocks reads it."""
+"""Which IPUs hold which parameter: those whose blocks contain it, and all where code outside blocks reads it."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,8 +20,10 @@ def rows_of(batch: Batch) -> int:
     for name, value in batch.items():
         for leaf in tree_leaves(value):
             if isinstance(leaf, torch.Tensor) and leaf.dim() and name not in (*NOT_BY_ROW, "position_ids"):
-                return leaf.shape[0]
-    raise ValueError(f"no argument of {', '.join(batch) or 'nothing'} holds a tensor, so there are no samples to divide")
+                return int(leaf.shape[0])
+    raise ValueError(
+        f"no argument of {', '.join(batch) or 'nothing'} holds a tensor, so there are no samples to divide"
+    )
 
 
 def split(batch: Batch, count: int) -> list[dict[str, Any]]:
@@ -42,10 +45,11 @@ def split(batch: Batch, count: int) -> list[dict[str, Any]]:
 def split_rows(batch: Batch, rows: int) -> list[dict[str, Any]]:
     """Microbatches of this many samples each, the last of what is left."""
     total = rows_of(batch)
-    return [
-        {name: tree_map(lambda leaf, name=name: _part(name, leaf, total, start, rows), value) for name, value in batch.items()}
-        for start in range(0, total, rows)
-    ]
+    parts = []
+    for start in range(0, total, rows):
+        cut = partial(_part, total=total, start=start, rows=rows)
+        parts.append({name: tree_map(partial(cut, name), value) for name, value in batch.items()})
+    return parts
 
 
 def merge(outputs: Sequence[Any], rows: Sequence[int]) -> Any:
@@ -60,7 +64,7 @@ def merge(outputs: Sequence[Any], rows: Sequence[int]) -> Any:
     return tree_unflatten(leaves, flat[0][1])
 
 
-def _part(name: str, leaf: Any, total: int, start: int, rows: int) -> Any:
+def _part(name: str, leaf: Any, *, total: int, start: int, rows: int) -> Any:
     if not isinstance(leaf, torch.Tensor) or name in NOT_BY_ROW or not leaf.dim():
         return leaf
     if leaf.shape[0] == total:

@@ -30,12 +30,12 @@ class Ranks:
     @property
     def ipu(self) -> int:
         """The IPU that this process stands for."""
-        return dist.get_rank() % self.ipus
+        return int(dist.get_rank()) % self.ipus
 
     @property
     def replica(self) -> int:
         """The replica that this process is in."""
-        return dist.get_rank() // self.ipus
+        return int(dist.get_rank()) // self.ipus
 
     @property
     def size(self) -> int:

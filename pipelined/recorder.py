@@ -137,7 +137,9 @@ class _Recorder(TorchDispatchMode):
         if self._depth:
             return
         leaves, spec = tree_flatten(output)
-        given = [] if all(isinstance(leaf, (torch.Tensor, *SCALARS)) for leaf in leaves) else tree_leaves((args, kwargs))
+        given = (
+            [] if all(isinstance(leaf, (torch.Tensor, *SCALARS)) for leaf in leaves) else tree_leaves((args, kwargs))
+        )
         noted = tuple(self._noted(leaf, given) for leaf in leaves)
         self.calls[-1] = replace(self.calls[-1], returned=Returned(noted, spec))
 

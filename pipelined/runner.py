@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -20,6 +20,8 @@ from pipelined.errors import PipelineError
 from pipelined.flows import flow_of, without_cache
 from pipelined.microbatches import Batch, signature
 from pipelined.ranks import Ranks
+
+K, V = TypeVar("K"), TypeVar("V")
 
 PROGRAMS, FLOWS = 8, 64
 """How many signatures keep their buffers, and how many their dry run; what was used longest ago goes first."""
@@ -90,7 +92,7 @@ class Runner:
         with self.together():
             source, group = self.ranks.global_rank(ipu), self.ranks.pipeline()
             dist.broadcast_object_list(sent, src=source, group=group, device=self.ranks.device)
-        return tree_map(lambda leaf: leaf.to(self.ranks.device) if isinstance(leaf, torch.Tensor) else leaf, sent[0])
+        return tree_map(self._moved, sent[0])
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -131,13 +133,16 @@ class Runner:
     def _grouped(self, batches: Sequence[Batch]) -> list[tuple[list[Batch], Dataflow, str]]:
         found: list[tuple[list[Batch], Dataflow, str]] = []
         for given in batches:
-            batch = without_cache(self.model, given)
+            batch = tree_map(self._moved, without_cache(self.model, given))
             key = self._key(batch)
             if found and found[-1][2] == key:
                 found[-1][0].append(batch)
             else:
                 found.append(([batch], self._flow(batch, key), key))
         return found
+
+    def _moved(self, leaf: Any) -> Any:
+        return leaf.to(self.ranks.device) if isinstance(leaf, torch.Tensor) else leaf
 
     def _key(self, batch: Batch) -> str:
         """What a dry run depends on."""
@@ -188,7 +193,7 @@ def loss_of(output: Any) -> torch.Tensor | None:
     return first if isinstance(first, torch.Tensor) and first.numel() == 1 else None
 
 
-def _used(kept: OrderedDict[Any, Any], key: Any, most: int) -> Any:
+def _used(kept: OrderedDict[K, V], key: K, most: int) -> V:
     """The entry, as the one used last; the one used longest ago goes where there are too many."""
     kept.move_to_end(key)
     while len(kept) > most:

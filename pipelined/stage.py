@@ -28,11 +28,22 @@ class Stage(nn.Module):
     `microbatches` are the model's keyword arguments by microbatch; set them, and `step`, before each step.
     """
 
-    def __init__(self, model: nn.Module, flow: Dataflow, plan: Plan, index: int, finish: Finish, seed: int) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        flow: Dataflow,
+        plan: Plan,
+        index: int,
+        *,
+        finish: Finish,
+        seed: int,
+        device: torch.device,
+    ) -> None:
         super().__init__()
         # In a tuple, so that the whole model does not become a part of the stage.
         self._model = (model,)
-        self.flow, self.plan, self.index, self.finish, self.seed = flow, plan, index, finish, seed
+        self.flow, self.plan, self.index = flow, plan, index
+        self.finish, self.seed, self.device = finish, seed, device
         self.microbatches: Sequence[Mapping[str, Any]] = ()
         self.step = 0
         self._own = tuple(call for call, stage in enumerate(plan.stage_of_call) if stage == index)
@@ -137,13 +148,9 @@ class Pass:
             # A copy: what is received is a leaf of autograd, and writing into one is an error.
             return self.received[noted.value].clone()
         value = self.stage.flow.values[noted.value]
-        empty = torch.zeros((), dtype=getattr(torch, value.dtype), device=self._device)
+        empty = torch.zeros((), dtype=getattr(torch, value.dtype), device=self.stage.device)
         # Without memory of its own, unless it is to be written into.
         return empty.expand(value.shape).clone() if value.written else empty.expand(value.shape)
-
-    @property
-    def _device(self) -> torch.device:
-        return next((one.device for one in tree_leaves(self.stage.microbatches) if isinstance(one, torch.Tensor)))
 
 
 class _StageDoneError(BaseException):
