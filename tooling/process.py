@@ -62,6 +62,12 @@ class Started:
             raise
         return _unless_killed(self._name, Done(self._process.returncode, out, err))
 
+    def close(self) -> None:
+        """End it if nobody has waited for it."""
+        if self._process.returncode is None:
+            self._process.kill()
+            self._process.communicate()
+
 
 def run(
     argv: Sequence[str],

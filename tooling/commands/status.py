@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tooling.git.options import add_options
-from tooling.git.read import begin_reading, finish_reading
+from tooling.git.read import asking
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -29,15 +29,13 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, console: Console) -> int:
     """Show where things stand; what shows it is imported while git is reading."""
-    asked = begin_reading()
-    from tooling.git.report import report
+    with asking() as asked:
+        from tooling.git.report import report
 
-    return report("status", options, console, lambda _: _status(asked))
+        return report("status", options, console, lambda _: _status(asked))
 
 
 def _status(asked: Asked) -> Outcome:
-    from tooling.git.command import Git
     from tooling.git.standing import read_standing, standing_outcome
 
-    repo = finish_reading(asked)
-    return standing_outcome(repo, read_standing(repo, Git(repo.root)))
+    return standing_outcome(*read_standing(asked))

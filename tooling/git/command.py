@@ -115,6 +115,10 @@ class Question(NamedTuple):
             raise failed(self.name, done)
         return done.out
 
+    def close(self) -> None:
+        """End it if nobody has waited for it."""
+        self.started.close()
+
 
 def text(output: bytes) -> str:
     """Output as text without its last line end; bytes that are not UTF-8 survive as surrogates."""

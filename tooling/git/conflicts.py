@@ -20,8 +20,8 @@ _KINDS = {
     "2": "added upstream",
     "3": "added by your commit",
 }
-_BEGIN = re.compile(rb"^<{7,}( |$)", re.MULTILINE)
-_END = re.compile(rb"^>{7,}( |$)", re.MULTILINE)
+# Compiled when they are first needed, and `status` seldom needs them.
+_BEGIN, _END = rb"^<{7,}( |$)", rb"^>{7,}( |$)"
 
 
 class Conflict(NamedTuple):
@@ -69,4 +69,4 @@ def _holds_markers(path: str) -> bool:
         return False
     with open(path, "rb") as file:
         content = file.read()
-    return bool(_BEGIN.search(content) and _END.search(content))
+    return bool(re.search(_BEGIN, content, re.MULTILINE) and re.search(_END, content, re.MULTILINE))

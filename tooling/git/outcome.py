@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tooling.errors import Exit, UserError
-from tooling.git.conflicts import Conflict
 from tooling.git.plan import Move, Next, Plan, Pushed, RefusedError, Warned
 from tooling.git.state import Commit
 from tooling.git.text import encoded, shown
+
+if TYPE_CHECKING:
+    from tooling.git.conflicts import Conflict
 
 SCHEMA = "mergeready.git/1"
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from tooling.errors import Exit, UserError
 from tooling.git import parse
 from tooling.git.command import Git, Question, failed, text
-from tooling.git.state import BACKUPS, HEADS, REMOTES, SYNCS, Operation, Repo
+from tooling.git.state import BACKUPS, HEADS, REMOTES, SYNCS, Head, Operation, Repo, Worktree
 from tooling.process import Done
 
 OLDEST = (2, 30)
@@ -19,51 +21,65 @@ class Asked(NamedTuple):
     """Questions to git about the repository around a folder, the answers still to come."""
 
     start: str
-    questions: tuple[Question, ...]
+    questions: Mapping[str, Question]
 
-
-def begin_reading(start: str = ".") -> Asked:
-    """Ask git all there is to ask, and come back before it has answered."""
-    git = Git(start)
-    return Asked(start, tuple(git.start(*arguments) for arguments in _QUESTIONS))
+    def output(self, name: str) -> bytes:
+        """What the git command of this name printed; UserError where it failed."""
+        return self.questions[name].answer()
 
 
 def read_repo(start: str = ".") -> Repo:
     """The repository around a folder; UserError where there is none, or git is too old or does not trust it."""
-    return finish_reading(begin_reading(start))
+    with asking(start) as asked:
+        version = parse.version(Git(start).ask("version"))
+        if version < OLDEST:
+            found, needed = (".".join(map(str, numbers)) for numbers in (version, OLDEST))
+            raise UserError(f"git {found} is too old: {needed} or newer is needed", exit=Exit.ENVIRONMENT)
+        return read_changes(asked, read_refs(asked))._replace(version=version)
 
 
-def finish_reading(reading: Asked) -> Repo:
-    """The repository that git was asked about; UserError as in `read_repo`."""
-    start, asked = reading
-    ended = {question.name: question.finish() for question in asked}
-    version = parse.version(ended.pop("version").out)
-    if version < OLDEST:
-        found, needed = _dotted(version), _dotted(OLDEST)
-        raise UserError(f"git {found} is too old: {needed} or newer is needed", exit=Exit.ENVIRONMENT)
-    root, git_dir, common_dir, shallow = _place(start, ended.pop("rev-parse"))
-    for name, done in ended.items():
-        if done.status:
-            raise failed(name, done)
-    status, refs, settings, trees = (ended[name].out for name in ("status", "for-each-ref", "config", "worktree"))
-    head, changes = parse.status(status)
-    refs_found, symbolic = parse.refs(refs)
-    config = parse.config(settings)
+@contextmanager
+def asking(start: str = ".") -> Iterator[Asked]:
+    """Ask git all there is to ask but its version, and go on before it has answered; none of it outlives the block."""
+    git = Git(start)
+    asked = Asked(start, {arguments[0]: git.start(*arguments) for arguments in _QUESTIONS})
+    try:
+        yield asked
+    finally:
+        for question in asked.questions.values():
+            question.close()
+
+
+def read_refs(asked: Asked) -> Repo:
+    """What is known before git has looked at every file: no changes, worktrees or version; HEAD as its file says."""
+    root, git_dir, common_dir, shallow = _place(asked.start, asked.questions["rev-parse"].finish())
+    refs, symbolic = parse.refs(asked.output("for-each-ref"))
+    config = parse.config(asked.output("config"))
     return Repo(
         root=root,
         git_dir=git_dir,
         common_dir=common_dir,
-        version=version,
-        head=head,
-        refs=refs_found,
+        version=(0, 0),
+        head=_head(git_dir, refs),
+        refs=refs,
         symbolic=symbolic,
-        changes=changes,
+        changes=(),
         remotes=parse.remotes(config),
-        worktrees=parse.worktrees(trees),
+        worktrees=(),
         operation=read_operation(git_dir),
         shallow=shallow,
         config=config,
     )
+
+
+def read_changes(asked: Asked, repo: Repo) -> Repo:
+    """The same repository with its HEAD, its changes and its worktrees."""
+    head, changes = parse.status(asked.output("status"))
+    if os.path.isdir(os.path.join(repo.common_dir, "worktrees")):
+        worktrees = parse.worktrees(Git(repo.root).ask("worktree", "list", "--porcelain"))
+    else:
+        worktrees = (Worktree(repo.root, head.oid, head.ref),)
+    return repo._replace(head=head, changes=changes, worktrees=worktrees)
 
 
 def read_operation(git_dir: str) -> Operation | None:
@@ -88,8 +104,6 @@ _QUESTIONS = (
     ("rev-parse", "--is-bare-repository", "--is-inside-git-dir", "--is-shallow-repository", *_PLACE),
     ("for-each-ref", f"--format={parse.REF_FORMAT}", HEADS, REMOTES, BACKUPS, SYNCS, "refs/tags/"),
     ("config", "--list", "-z"),
-    ("worktree", "list", "--porcelain"),
-    ("version",),
 )
 _MARKS = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert", "BISECT_LOG": "bisect"}
 
@@ -117,6 +131,13 @@ def _place(start: str, done: Done) -> tuple[str, str, str, bool]:
     raise failed("rev-parse", done)
 
 
+def _head(git_dir: str, refs: Mapping[str, str]) -> Head:
+    """Where HEAD points by its file, which names no branch of ours where git keeps refs in another way."""
+    word = _word(os.path.join(git_dir, "HEAD"))
+    ref = word.removeprefix("ref: ")
+    return Head(word, "") if ref == word else Head(refs.get(ref, ""), ref)
+
+
 def _word(path: str) -> str:
     try:
         with open(path, "rb") as file:
@@ -128,7 +149,3 @@ def _word(path: str) -> str:
 def _number(path: str) -> int:
     word = _word(path)
     return int(word) if word.isdigit() else 0
-
-
-def _dotted(version: tuple[int, int]) -> str:
-    return ".".join(map(str, version))

@@ -12,9 +12,11 @@ from tooling.git.text import shown
 UPSTREAM_KEY = "mergeready.upstreamRemote"
 FORK_KEY = "mergeready.forkRemote"
 _ALLOWED = ("https", "http", "ssh", "git", "file", "git+ssh", "ssh+git")
+# The longer ones are compiled when they are first needed, which `status` does not.
 _HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
-_SCP = re.compile(r"(?:[^@/:]+@)?(?P<host>\[[^\]]+\]|[^/:]+):(?P<path>(?!/?/).*)\Z")
-_URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?:[^@/]*@)?(?P<host>[^/]*)(?P<path>/.*)?\Z", re.IGNORECASE)
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_SCP = r"(?:[^@/:]+@)?(?P<host>\[[^\]]+\]|[^/:]+):(?P<path>(?!/?/).*)\Z"
+_URL = r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^@/]*@)?(?P<host>[^/]*)(?P<path>/.*)?\Z"
 
 
 class Roles(NamedTuple):
@@ -46,7 +48,7 @@ def address(url: str) -> tuple[str, str]:
     >>> address("git@GitHub.com:octo/Cat.git") == address("https://github.com/octo/cat/")
     True
     """
-    if found := _URL.match(url) or _SCP.match(url):
+    if found := re.match(_URL, url) or re.match(_SCP, url):
         host = found["host"].lower().removesuffix(":443").removesuffix(":22").replace("ssh.github.com", "github.com")
         path = (found["path"] or "").strip("/").removesuffix(".git")
         return host, path.lower() if host else path
@@ -99,6 +101,6 @@ def _check(remote: Remote) -> None:
     """Refuse a name that git would take for an option, and a URL that would start a program."""
     if remote.name.startswith("-") or remote.url.startswith("-") or _HELPER.match(remote.url):
         raise RefusedError("unsafe-remote", f"the remote {shown(remote.name)} ({shown(remote.url)}) is not safe to use")
-    found = _URL.match(remote.url)
-    if found and found["scheme"].lower() not in _ALLOWED:
-        raise RefusedError("unsafe-remote", f"{shown(remote.name)} uses {shown(found['scheme'])}, which is not allowed")
+    found = _SCHEME.match(remote.url)
+    if found and found[1].lower() not in _ALLOWED:
+        raise RefusedError("unsafe-remote", f"{shown(remote.name)} uses {shown(found[1])}, which is not allowed")

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import NamedTuple
 
 from tooling.errors import Exit, UserError
 from tooling.git import journal
-from tooling.git.command import Git, text
-from tooling.git.conflicts import read_conflicts
+from tooling.git.command import Git
 from tooling.git.journal import Entry
 from tooling.git.lock import only_one
 from tooling.git.outcome import Outcome
+from tooling.git.places import Counts, Place, branch_of
 from tooling.git.plan import Next, RefusedError
-from tooling.git.remotes import Roles, find_roles
+from tooling.git.read import Asked, read_changes, read_refs
 from tooling.git.settle import settle
-from tooling.git.state import HEADS, REMOTES, Repo, tracking_ref
+from tooling.git.state import HEADS, Repo
 from tooling.git.text import count, short, shown
-
-
-class Place(NamedTuple):
-    """A ref beside the branch: how many commits it has that the branch does not (`ahead`), and the other way round."""
-
-    name: str
-    oid: str
-    ahead: int = 0
-    behind: int = 0
 
 
 class Standing(NamedTuple):
@@ -39,24 +31,18 @@ class Standing(NamedTuple):
     """What `undo` would take back."""
 
 
-def read_standing(repo: Repo, git: Git) -> Standing:
-    """The standing of the current branch."""
-    roles = _roles(repo)
-    main = _main_ref(repo, roles) if roles else ""
-    branch = branch_of(repo)
-    tip = repo.refs.get(branch, repo.head.oid)
-    own = tracking_ref(roles.fork.name, branch.removeprefix(HEADS)) if roles and roles.fork else ""
-    refs = [ref if ref in repo.refs and tip else "" for ref in (main, own)]
-    asked = [
-        git.start("rev-list", "--left-right", "--count", f"{repo.refs[ref]}...{tip}") if ref else None for ref in refs
-    ]
-    places = [
-        Place(ref.removeprefix(REMOTES), repo.refs[ref], *map(int, text(child.answer()).split())) if child else None
-        for ref, child in zip(refs, asked, strict=True)
-    ]
+def read_standing(asked: Asked) -> tuple[Repo, Standing]:
+    """The repository that git was asked about, and the standing of its branch."""
+    repo = read_refs(asked)
+    git = Git(repo.root)
+    with closing(Counts(git)) as counts:
+        # Git takes long to look at every file; the refs are known before that, and commits are counted meanwhile.
+        counts.begin(repo)
+        repo = read_changes(asked, repo)
+        upstream, fork = counts.places(repo)
     entry, busy = _open_entry(repo, git)
-    conflicts = len(read_conflicts(git)) if any(change.unmerged for change in repo.changes) else 0
-    return Standing(places[0], places[1], entry, busy, conflicts, journal.last_entry(repo))
+    conflicts = _count_conflicts(git) if any(change.unmerged for change in repo.changes) else 0
+    return repo, Standing(upstream, fork, entry, busy, conflicts, journal.last_entry(repo))
 
 
 def _open_entry(repo: Repo, git: Git) -> tuple[Entry | None, str]:
@@ -68,6 +54,12 @@ def _open_entry(repo: Repo, git: Git) -> tuple[Entry | None, str]:
         return journal.open_entry(repo), str(busy)
     except UserError:
         return journal.open_entry(repo), ""
+
+
+def _count_conflicts(git: Git) -> int:
+    from tooling.git.conflicts import read_conflicts
+
+    return len(read_conflicts(git))
 
 
 def standing_outcome(repo: Repo, standing: Standing) -> Outcome:
@@ -84,11 +76,6 @@ def standing_outcome(repo: Repo, standing: Standing) -> Outcome:
         next=_next(repo, standing),
         items=(_facts(repo, standing),),
     )
-
-
-def branch_of(repo: Repo) -> str:
-    """The full name of the branch that is checked out, or that a rebase in progress belongs to."""
-    return repo.head.ref or (repo.operation.ref if repo.operation else "")
 
 
 def _summary(repo: Repo, standing: Standing, branch: str) -> str:
@@ -173,17 +160,3 @@ def _facts(repo: Repo, standing: Standing) -> dict[str, object]:
         "edits": len(repo.edits),
         "untracked": sum(change.untracked for change in repo.changes),
     }
-
-
-def _roles(repo: Repo) -> Roles | None:
-    try:
-        return find_roles(repo)
-    except RefusedError:  # a picture can do without
-        return None
-
-
-def _main_ref(repo: Repo, roles: Roles) -> str:
-    """The ref that follows upstream's main branch, as it was when upstream was last asked."""
-    head = repo.symbolic.get(tracking_ref(roles.upstream.name, "HEAD"), "")
-    names = (tracking_ref(roles.upstream.name, name) for name in ("main", "master"))
-    return head or next((name for name in names if name in repo.refs), "")
