@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import selectors
-import signal
 import subprocess
-import time
-from collections.abc import Mapping, Sequence
-from typing import IO, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from tooling.errors import Exit, UserError
 
@@ -54,12 +50,14 @@ class Started:
         """
         try:
             out, err = self._process.communicate(self._stdin or None, timeout)
-        except subprocess.TimeoutExpired as error:
-            end(self._process)
+        except (subprocess.TimeoutExpired, KeyboardInterrupt) as error:
+            from tooling.ending import end
+
+            interrupted = isinstance(error, KeyboardInterrupt)
+            end(self._process, interrupted=interrupted)
+            if interrupted:
+                raise
             raise SilentError from error
-        except KeyboardInterrupt:
-            end(self._process, signal.SIGINT)
-            raise
         return _unless_killed(self._name, Done(self._process.returncode, out, err))
 
     def close(self) -> None:
@@ -81,39 +79,40 @@ def run(
     return Started(argv, env=env, stdin=stdin, hold=hold).finish(timeout)
 
 
-def run_while_it_speaks(argv: Sequence[str], *, env: Mapping[str, str], silence: float) -> Done:
+def run_while_it_speaks(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    silence: float,
+    hear: Callable[[bytes], None] | None = None,
+    at_terminal: bool = False,
+) -> Done:
     """Run to the end, however long that takes, but raise SilentError once nothing was written for `silence` seconds.
 
-    A download may take an hour; a peer that says nothing for a minute is gone.
+    A download may take an hour; a peer that says nothing for a minute is gone. `hear` is given its errors as they come.
+    `at_terminal` leaves it the terminal, where it may ask for a password.
     """
+    from tooling.ending import end, own_group
+    from tooling.listening import listen
+
+    group = not at_terminal
     with subprocess.Popen(
-        argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        argv,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **(own_group() if group else {}),
     ) as process:
         try:
-            out, err = _listen(process, silence)
+            out, err = listen(process, silence, hear)
         except BaseException as error:
             # It leads a group of its own, so that a helper which holds our pipes open ends with it.
-            interrupted = isinstance(error, KeyboardInterrupt)
-            end(process, signal.SIGINT if interrupted else signal.SIGTERM, group=True)
+            end(process, interrupted=isinstance(error, KeyboardInterrupt), group=group)
+            if isinstance(error, TimeoutError):
+                raise SilentError from error
             raise
         return _unless_killed(argv[0], Done(process.wait(), out, err))
-
-
-def end(process: subprocess.Popen[bytes], first: int = signal.SIGTERM, *, group: bool = False) -> None:
-    """Ask a process to end, wait ten seconds for it, then end it; with `group`, everything that it started too."""
-    for number, patience in ((first, 10.0), (signal.SIGKILL, None)):
-        try:
-            if group:
-                os.killpg(process.pid, number)
-            else:
-                process.send_signal(number)
-        except ProcessLookupError:
-            pass
-        try:
-            process.wait(patience)
-            return
-        except subprocess.TimeoutExpired:
-            continue
 
 
 def _unless_killed(name: str, done: Done) -> Done:
@@ -125,25 +124,3 @@ def _unless_killed(name: str, done: Done) -> Done:
         hint="see where things stand with: mergeready status",
         exit=Exit.ENVIRONMENT,
     )
-
-
-def _listen(process: subprocess.Popen[bytes], silence: float) -> tuple[bytes, bytes]:
-    """All that a process writes to its two streams."""
-    assert process.stdout
-    assert process.stderr
-    heard: dict[IO[bytes], list[bytes]] = {process.stdout: [], process.stderr: []}
-    deadline = time.monotonic() + silence
-    with selectors.DefaultSelector() as selector:
-        for stream in heard:
-            selector.register(stream, selectors.EVENT_READ, stream)
-        while selector.get_map():
-            ready = selector.select(max(0.0, deadline - time.monotonic()))
-            if not ready:
-                raise SilentError
-            for key, _ in ready:
-                if chunk := os.read(key.fd, 1 << 16):
-                    heard[key.data].append(chunk)
-                    deadline = time.monotonic() + silence
-                else:
-                    selector.unregister(key.fileobj)
-    return b"".join(heard[process.stdout]), b"".join(heard[process.stderr])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from tooling.git.state import Repo
 
 
 @contextmanager
-def only_one(repo: Repo, command: str, *, patience: float = 2.0) -> Iterator[tuple[int]]:
+def only_one(repo: Repo, command: str, *, patience: float = 2.0) -> Iterator[tuple[int, ...]]:
     """Hold the lock of this repository; RefusedError where another run holds it for `patience` seconds and longer.
 
     It ends with the process. Yields the lock, for those that we start and that should hold it too.
@@ -30,7 +31,7 @@ def only_one(repo: Repo, command: str, *, patience: float = 2.0) -> Iterator[tup
         file.truncate(0)
         file.write(f"mergeready {command}, process {os.getpid()}\n")
         file.flush()
-        yield (file.fileno(),)
+        yield _handed_on(file)
 
 
 def _open(place: str) -> TextIO:
@@ -41,12 +42,37 @@ def _open(place: str) -> TextIO:
         raise UserError(f"cannot write {place}: {error.strerror}", exit=Exit.ENVIRONMENT) from error
 
 
-def _lock(file: TextIO) -> bool:
-    """Take the lock of an open file, if nobody has it."""
-    import fcntl
+if sys.platform == "win32":
+    # Nobody can read a byte that is locked there, so it is one far behind the words that name the holder.
+    _FAR = 1 << 20
 
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+    def _lock(file: TextIO) -> bool:
+        """Take the lock of an open file, if nobody has it."""
+        import msvcrt
+
+        file.seek(_FAR)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _handed_on(file: TextIO) -> tuple[int, ...]:
+        """Files that the processes we start should hold: none, as a lock belongs to one process there."""
+        return ()
+
+else:
+
+    def _lock(file: TextIO) -> bool:
+        """Take the lock of an open file, if nobody has it."""
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def _handed_on(file: TextIO) -> tuple[int, ...]:
+        """Files that the processes we start should hold, so that the lock ends with the last of them."""
+        return (file.fileno(),)
