@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 import time
+from collections.abc import Callable
 from itertools import count
-from types import TracebackType
 from typing import Any, NoReturn
 
 import torch.distributed as dist
@@ -14,9 +14,10 @@ from pipelined import torch_private
 from pipelined.errors import PipelineError
 
 GRACE = 3.0
-"""Seconds to wait for the others' word: why they are gone, and that they have heard."""
+"""Seconds to wait for the others to hear of a failure."""
 
 _LOST = ("Connection closed by peer", "Connection reset", "Broken pipe", "Timed out waiting", "NCCL", "aborted")
+_WRAPPED = ("failed to run forward", "Failed to run stage backward")
 _sessions = count()
 
 
@@ -33,27 +34,27 @@ class Alarm:
         if self.failure is not None:
             raise PipelineError(f"this pipeline has failed and cannot go on: {self.failure}")
 
-    def sound(self, error: BaseException, close: Any) -> NoReturn:
+    def sound(self, raised: Exception, close: Callable[[], None]) -> NoReturn:
         """Tell the others, or find that they told us; call `close`, which drops the connections; raise.
 
         The process that failed first raises its own error, the others a PipelineError with the same text.
         """
-        message = self._first(error)
-        own = message == self._text(error)
-        self.failure = message
-        forget(error.__traceback__)
+        error = cause(raised)
+        # Before any connection is dropped: whoever finds one dropped and no message knows that this process was killed.
+        self.failure = self._first(error)
+        own = self.failure == self._text(error)
+        forget(raised)
         close()
         gc.collect()
-        self._wait_until_heard()
-        if own:
+        if own and not is_lost(error):
+            self._wait_until_heard()
             raise error
-        raise PipelineError(message) from error
+        self._hear()
+        raise PipelineError(self.failure) from error
 
     def _first(self, error: BaseException) -> str:
         """The message of whoever failed first; ours if nobody did before."""
         try:
-            if is_lost(error):
-                self._wait(lambda: self._store.check(["failure"]))
             text: bytes = self._store.compare_set("failure", "", self._text(error))
             return text.decode()
         except (RuntimeError, ConnectionError):
@@ -67,17 +68,16 @@ class Alarm:
 
     def _wait_until_heard(self) -> None:
         """So that a launcher that stops everybody when one ends does so after all have raised."""
-        try:
-            self._store.add("heard", 1)
-            self._wait(lambda: self._store.add("heard", 0) >= self._size)
-        except (RuntimeError, ConnectionError):
-            pass
-
-    @staticmethod
-    def _wait(done: Any) -> None:
         until = time.monotonic() + GRACE
-        while not done() and time.monotonic() < until:
+        while self._hear(0) < self._size - 1 and time.monotonic() < until:
             time.sleep(0.05)
+
+    def _hear(self, more: int = 1) -> int:
+        """How many have heard of the failure, this process included if `more` is 1."""
+        try:
+            return int(self._store.add("heard", more))
+        except (RuntimeError, ConnectionError):
+            return self._size
 
 
 def is_lost(error: BaseException) -> bool:
@@ -86,15 +86,19 @@ def is_lost(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and lost
 
 
-def cause(error: Exception) -> BaseException:
-    """What really happened: torch wraps whatever a stage's forward raises."""
-    wrapped = isinstance(error, RuntimeError) and "failed to run forward" in str(error)
-    return error.__cause__ if wrapped and error.__cause__ is not None else error
+def cause(error: Exception) -> Exception:
+    """What really happened: torch wraps whatever a stage raises."""
+    inner = error.__cause__
+    wrapped = isinstance(error, RuntimeError) and any(words in str(error) for words in _WRAPPED)
+    return inner if wrapped and isinstance(inner, Exception) else error
 
 
-def forget(traceback: TracebackType | None) -> None:
+def forget(error: BaseException | None) -> None:
     """Drop what torch's own frames hold, connections among it; the user's frames stay as they are."""
-    while traceback is not None:
-        if str(traceback.tb_frame.f_globals.get("__name__")).startswith("torch.distributed"):
-            traceback.tb_frame.clear()
-        traceback = traceback.tb_next
+    while error is not None:
+        traceback = error.__traceback__
+        while traceback is not None:
+            if str(traceback.tb_frame.f_globals.get("__name__")).startswith("torch.distributed"):
+                traceback.tb_frame.clear()
+            traceback = traceback.tb_next
+        error = error.__cause__ or error.__context__

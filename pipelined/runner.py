@@ -13,7 +13,7 @@ import torch.distributed as dist
 from torch.utils._pytree import tree_map
 
 from pipelined.agreement import agree, content
-from pipelined.alarm import Alarm, cause
+from pipelined.alarm import Alarm
 from pipelined.dataflow import Dataflow
 from pipelined.engine import Program, program
 from pipelined.errors import PipelineError
@@ -21,7 +21,8 @@ from pipelined.flows import flow_of, without_cache
 from pipelined.microbatches import Batch, signature
 from pipelined.ranks import Ranks
 
-K, V = TypeVar("K"), TypeVar("V")
+Key = TypeVar("Key")
+Kept = TypeVar("Kept")
 
 PROGRAMS, FLOWS = 8, 64
 """How many signatures keep their buffers, and how many their dry run; what was used longest ago goes first."""
@@ -101,7 +102,7 @@ class Runner:
         try:
             yield
         except Exception as error:  # noqa: BLE001 - whatever it is, the others wait for this process
-            self.alarm.sound(cause(error), self.close)
+            self.alarm.sound(error, self.close)
 
     def close(self) -> None:
         """Give up buffers and connections."""
@@ -193,7 +194,7 @@ def loss_of(output: Any) -> torch.Tensor | None:
     return first if isinstance(first, torch.Tensor) and first.numel() == 1 else None
 
 
-def _used(kept: OrderedDict[K, V], key: K, most: int) -> V:
+def _used(kept: OrderedDict[Key, Kept], key: Key, most: int) -> Kept:
     """The entry, as the one used last; the one used longest ago goes where there are too many."""
     kept.move_to_end(key)
     while len(kept) > most:
