@@ -18,15 +18,28 @@ def keyed(*key: int) -> Iterator[None]:
     Equal keys give equal numbers in every process and every placement. Afterwards the generators go on where they were.
     """
     seed = int.from_bytes(blake2b(repr(key).encode(), digest_size=8).digest())
-    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
-    with torch.random.fork_rng(devices=devices):
-        python, others = random.getstate(), np.random.get_state()
-        torch.manual_seed(seed)
-        # Some models draw their masks with these.
-        random.seed(seed)
-        np.random.seed(seed % 2**32)
-        try:
-            yield
-        finally:
-            random.setstate(python)
-            np.random.set_state(others)
+    generators = _generators()
+    before = [generator.get_state() for generator in generators]
+    python, others = random.getstate(), np.random.get_state()
+    for generator in generators:
+        generator.manual_seed(seed)
+    # Some models draw their masks with these.
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    try:
+        yield
+    finally:
+        for generator, state in zip(generators, before, strict=True):
+            generator.set_state(state)
+        random.setstate(python)
+        np.random.set_state(others)
+
+
+def _generators() -> list[torch.Generator]:
+    """Those of the devices that are in use.
+
+    `torch.manual_seed` would also queue a seed for each kind of device that is not, with the stack of the caller: a
+    millisecond a call, and memory that is never given back.
+    """
+    on_gpus = torch.cuda.default_generators if torch.cuda.is_initialized() else ()
+    return [torch.default_generator, *on_gpus]
