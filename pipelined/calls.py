@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,6 +13,7 @@ from torch.utils.checkpoint import checkpoint
 from pipelined import torch_private
 from pipelined.blocks import block_of, keeps_output
 from pipelined.errors import PipelineError
+from pipelined.layerdrop import dropped, layerdrop_inside
 from pipelined.stage import CURRENT
 
 
@@ -21,15 +22,18 @@ def answered(model: nn.Module) -> Iterator[None]:
     """While this lasts the model's blocks are answered for; outside a stage's forward they compute as ever.
 
     A block inside another is a part of it. Layers whose outputs alone are to be kept are computed again in the backward
-    pass.
+    pass. Layers that are dropped now and then are dropped inside their blocks.
     """
-    outermost: list[tuple[nn.Module, str]] = []
-    for name, module in model.named_modules():
-        if block_of(module, name) and not any(name.startswith(f"{other}.") for _, other in outermost):
-            outermost.append((module, name))
-    before = [(module, module.__dict__.get("forward")) for module, _ in outermost]
-    for module, name in outermost:
-        module.__dict__["forward"] = _answering(model, module, name)
+    with layerdrop_inside(model) as probabilities, _replaced(model, probabilities):
+        yield
+
+
+@contextmanager
+def _replaced(model: nn.Module, probabilities: Mapping[str, float]) -> Iterator[None]:
+    found = outermost(model)
+    before = [(module, module.__dict__.get("forward")) for module, _ in found]
+    for module, name in found:
+        module.__dict__["forward"] = _answering(model, module, name, probabilities.get(name, 0.0))
     try:
         yield
     finally:
@@ -39,8 +43,19 @@ def answered(model: nn.Module) -> Iterator[None]:
                 module.__dict__["forward"] = own
 
 
-def _answering(model: nn.Module, module: nn.Module, name: str) -> Callable[..., Any]:
+def outermost(model: nn.Module) -> list[tuple[nn.Module, str]]:
+    """The blocks of a model that are in no other block, with their names."""
+    found: list[tuple[nn.Module, str]] = []
+    for name, module in model.named_modules():
+        if block_of(module, name) and not any(name.startswith(f"{other}.") for _, other in found):
+            found.append((module, name))
+    return found
+
+
+def _answering(model: nn.Module, module: nn.Module, name: str, probability: float) -> Callable[..., Any]:
     compute: Callable[..., Any] = module.forward
+    if probability:
+        compute = dropped(compute, module, probability)
     again = keeps_output(module)
 
     def forward(*args: Any, **kwargs: Any) -> Any:

@@ -10,6 +10,7 @@ from torch import nn
 from pipelined.config import IPUConfig
 from pipelined.flows import sample_flow
 from pipelined.holders import Holders, holders
+from pipelined.layerdrop import layerdrop_inside
 from pipelined.microbatches import Batch
 from pipelined.ranks import join
 from pipelined.registry import to_pipelined
@@ -39,7 +40,8 @@ def distribute(
     """
     ranks, _ = join(ipu_config._ipus_per_replica, ipu_config.replication_factor, device, timedelta(seconds=timeout))
     pipelined = to_pipelined(model, ipu_config, force=True).parallelize()
-    held = holders(pipelined, ranks.ipus, sample_flow(pipelined, example).glue_parameters)
+    with layerdrop_inside(pipelined):
+        held = holders(pipelined, ranks.ipus, sample_flow(pipelined, example).glue_parameters)
     _keep(pipelined, held, ranks.ipu, ranks.device)
     execution = ipu_config.execution
     runner = Runner(pipelined, ranks, schedule=execution.schedule, seed=ipu_config.seed or 0)
