@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from tooling.errors import Exit, UserError
@@ -55,6 +56,7 @@ class Started:
 
             interrupted = isinstance(error, KeyboardInterrupt)
             end(self._process, interrupted=interrupted)
+            self._close_pipes()
             if interrupted:
                 raise
             raise SilentError from error
@@ -65,6 +67,13 @@ class Started:
         if self._process.returncode is None:
             self._process.kill()
             self._process.communicate()
+
+    def _close_pipes(self) -> None:
+        """Close our ends without reading on: what it started itself may hold the other ends for long."""
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream:
+                with suppress(OSError):  # what was still to be written has no reader
+                    stream.close()
 
 
 def run(

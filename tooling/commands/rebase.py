@@ -13,14 +13,13 @@ Examples:
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import NamedTuple
 
 from tooling.console import Console
 from tooling.git import edits, journal, worktree
 from tooling.git.command import Git
 from tooling.git.confirm import confirm
 from tooling.git.execute import Way, execute
-from tooling.git.fetch import ask_remote, fetch, prefetch
+from tooling.git.fetch import prefetch
 from tooling.git.lock import only_one
 from tooling.git.many import question, too_many
 from tooling.git.options import add_options
@@ -29,25 +28,18 @@ from tooling.git.plan import Next, Plan, RefusedError, Step
 from tooling.git.push import Allowed, push_step
 from tooling.git.pushing import push_of_entry
 from tooling.git.read import read_repo
-from tooling.git.ready import check_not_main, check_state
+from tooling.git.ready import check_state
 from tooling.git.rebase import Wishes, plan_rebase
 from tooling.git.rebased import rebase_outcome
 from tooling.git.rehearse import rehearsed
 from tooling.git.remotes import Roles, find_roles
 from tooling.git.replay import read_replay
 from tooling.git.report import Tell, report
+from tooling.git.shallow import check_enough, deepen, is_enough, promised, refusal, sources
 from tooling.git.signing import check_signing
 from tooling.git.state import HEADS, Repo, tracking_ref
+from tooling.git.target import Target, branch_of_upstream, find_target, known_tip
 from tooling.git.text import shown
-
-
-class Target(NamedTuple):
-    """What to rebase on: a name for people, a commit, and for upstream's where it stood and which ref follows it."""
-
-    name: str
-    oid: str
-    known: str = ""
-    ref: str = ""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -72,6 +64,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--update-refs", action="store_true", help="move the branches below this one along with it")
     parser.add_argument("--rerere-continue", action="store_true", help="go on where git remembers your resolution")
     parser.add_argument("--no-verify", action="store_true", help="push without running the pre-push hook")
+    parser.add_argument(
+        "--unshallow", action="store_true", help="in a shallow clone: fetch the rest of the history first"
+    )
     parser.add_argument("--yes", action="store_true", help="replay very many commits without asking")
     add_options(parser)
 
@@ -88,7 +83,15 @@ def _rebase(options: Namespace, tell: Tell) -> Outcome:
         check_unfinished(repo)
         worktree.sweep(repo, git)
         check_state(repo)
-        target = _target(repo, git, roles, options.onto, tell)
+        if not is_enough(repo, git, repo.head.oid, known_tip(repo, git, roles, options.onto)):
+            wanted = sources(repo, git, roles, branch_of_upstream(roles, options.onto))
+            if not options.unshallow:
+                raise refusal("rebase", repo, git, wanted)
+            if options.dry_run:
+                return promised("rebase", repo, git, wanted)
+            repo = deepen(repo, git, wanted, tell)
+        target = find_target(repo, git, roles, options.onto, tell)
+        check_enough(repo, git, repo.head.oid, target.oid)
         tell("comparing")
         plan = _plan(repo, git, roles, target, options)
         if options.dry_run:
@@ -96,16 +99,18 @@ def _rebase(options: Namespace, tell: Tell) -> Outcome:
         if not plan.steps:
             return planned(plan)._replace(status="nothing to do")
         entry = _begin(repo, git, plan)
-        allowed = Allowed(no_verify=options.no_verify)
-        expected = _seen(repo, roles)
-        way = Way(
-            repo,
-            git,
-            lambda now, _: push_of_entry(repo, git, roles, now, expected=expected, allowed=allowed),
-            options.rerere_continue,
-        )
-        outcome = rebase_outcome(repo, git, "rebase", execute(way, entry, tell))
+        outcome = rebase_outcome(repo, git, "rebase", execute(_way(repo, git, roles, options), entry, tell))
         return outcome._replace(warnings=(*plan.warnings, *outcome.warnings))
+
+
+def _way(repo: Repo, git: Git, roles: Roles, options: Namespace) -> Way:
+    allowed, expected = Allowed(no_verify=options.no_verify), _seen(repo, roles)
+    return Way(
+        repo,
+        git,
+        lambda entry, _: push_of_entry(repo, git, roles, entry, expected=expected, allowed=allowed),
+        options.rerere_continue,
+    )
 
 
 def check_unfinished(repo: Repo) -> None:
@@ -119,36 +124,6 @@ def check_unfinished(repo: Repo) -> None:
                 Next("or take it back", ("mergeready", "abort")),
             ],
         )
-
-
-def _target(repo: Repo, git: Git, roles: Roles, onto: str, tell: Tell) -> Target:
-    """What to rebase on, fetched where it is upstream's; the main branch is what upstream says it is."""
-    upstream = roles.upstream
-    named = onto.removeprefix(f"{upstream.name}/") if onto.startswith(f"{upstream.name}/") else ""
-    if onto and not named:
-        oid = git.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{onto}^{{commit}}")
-        if not oid:
-            raise RefusedError("no-such-commit", f"there is no commit {shown(onto)}")
-        return Target(shown(onto), oid)
-    tell(f"asking {upstream.name}")
-    there = ask_remote(repo, git, upstream, *([HEADS + named] if named else []))
-    source = HEADS + named if named else there.main
-    oid = there.refs.get(source, "") if named else there.main_oid
-    if not oid or not source:
-        raise RefusedError(
-            "no-such-branch", f"{shown(upstream.name)} has no branch {shown(named) or 'that its HEAD names'}"
-        )
-    if not named:
-        check_not_main(repo, (source.removeprefix(HEADS),))
-    target = tracking_ref(upstream.name, source.removeprefix(HEADS))
-    known = repo.refs.get(target, "")
-    if known != oid:
-        tell(f"fetching {upstream.name}")
-        fetch(repo, git, upstream, source, target)
-        oid = git.line("rev-parse", "--verify", target)
-    if not named and repo.symbolic.get(tracking_ref(upstream.name, "HEAD")) != target:
-        git.attempt("symbolic-ref", tracking_ref(upstream.name, "HEAD"), target)
-    return Target(target.removeprefix("refs/remotes/"), oid, known, target)
 
 
 def _plan(repo: Repo, git: Git, roles: Roles, target: Target, options: Namespace) -> Plan:

@@ -31,8 +31,9 @@ from tooling.git.outcome import Outcome, planned
 from tooling.git.plan import Next, Plan, RefusedError
 from tooling.git.read import read_repo
 from tooling.git.ready import check_idle
-from tooling.git.remotes import find_roles
+from tooling.git.remotes import Roles, find_roles
 from tooling.git.report import Tell, report
+from tooling.git.shallow import check_enough, deepen, is_enough, promised, refusal, sources
 from tooling.git.squash import Record, count_commits, find_base, merge, read_records
 from tooling.git.squashed import finish_squash, stopped_squash
 from tooling.git.state import Repo
@@ -53,6 +54,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--strip", action="store_true", help="take references out of that message instead of refusing it"
     )
+    parser.add_argument(
+        "--unshallow", action="store_true", help="in a shallow clone: fetch the rest of the history first"
+    )
     parser.add_argument("--yes", action="store_true", help="with --realign: do not ask")
     add_options(parser)
 
@@ -69,11 +73,16 @@ def _sync(options: Namespace, tell: Tell) -> Outcome:
         check_unfinished(repo)
         worktree.sweep(repo, git)
         check_idle(repo)
-        if repo.shallow:
-            unshallow = Next("fetch the rest of the history", ("git", "fetch", "--unshallow"))
-            raise RefusedError("shallow", "this clone is shallow: the histories cannot be compared", next=[unshallow])
+        if not _is_comparable(repo, git, roles):
+            wanted = sources(repo, git, roles)
+            if not options.unshallow:
+                raise refusal("sync", repo, git, wanted)
+            if options.dry_run:
+                return promised("sync", repo, git, wanted)
+            repo = deepen(repo, git, wanted, tell)
         tell("asking both remotes")
         mains = fetch_mains(repo, git, roles)
+        check_enough(repo, git, mains[1], mains[3])
         records = read_records(repo, git, roles.fork.name) if roles.fork else ()
         syncing = read_syncing(repo, git, roles, mains, records)
         if options.via_pr:
@@ -85,6 +94,13 @@ def _sync(options: Namespace, tell: Tell) -> Outcome:
         if options.realign and not options.yes:
             _confirm(syncing)
         return _act(repo, git, plan, tell)
+
+
+def _is_comparable(repo: Repo, git: Git, roles: Roles) -> bool:
+    """Whether enough history is here to compare the main branches as they were last seen."""
+    remotes = (roles.upstream, roles.fork)
+    one, other = (repo.refs.get(repo.main_ref(remote.name), "") if remote else "" for remote in remotes)
+    return is_enough(repo, git, one, other)
 
 
 def _act(repo: Repo, git: Git, plan: Plan, tell: Tell) -> Outcome:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from math import inf
 from typing import NamedTuple
 
 from checks.git import environment
@@ -66,15 +67,18 @@ class Git(NamedTuple):
         done = self.attempt(*arguments)
         return "" if done.status else text(done.out)
 
-    def speak(self, *arguments: str, silence: float) -> Done:
+    def speak(self, *arguments: str, silence: float, hear: Callable[[bytes], None] | None = None) -> Done:
         """Run a command that talks to another machine; UserError once that says nothing for `silence` seconds.
 
-        At a terminal git may ask for a password, and waits for as long as that takes.
+        At a terminal git may ask for a password, and waits for as long as that takes. `hear` is given what it says of
+        its progress, as it comes.
         """
         if _somebody_can_answer():
-            return self.with_environment(GIT_TERMINAL_PROMPT="1").attempt(*arguments)
+            asking = self.with_environment(GIT_TERMINAL_PROMPT="1")
+            env = asking._environment()
+            return run_while_it_speaks(asking.argv(*arguments), env=env, silence=inf, hear=hear, at_terminal=True)
         try:
-            return run_while_it_speaks(self.argv(*arguments), env=self._environment(), silence=silence)
+            return run_while_it_speaks(self.argv(*arguments), env=self._environment(), silence=silence, hear=hear)
         except SilentError as error:
             raise UserError(
                 f"the remote has said nothing for {silence:g} seconds",

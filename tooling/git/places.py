@@ -57,7 +57,7 @@ def _refs(repo: Repo) -> tuple[str, str]:
     roles = _roles(repo)
     if roles is None or not _tip(repo):
         return "", ""
-    main = _main_ref(repo, roles)
+    main = repo.main_ref(roles.upstream.name)
     own = tracking_ref(roles.fork.name, branch_of(repo).removeprefix(HEADS)) if roles.fork else ""
     return main if main in repo.refs else "", own if own in repo.refs else ""
 
@@ -75,10 +75,3 @@ def _roles(repo: Repo) -> Roles | None:
         return find_roles(repo)
     except RefusedError:  # a picture can do without
         return None
-
-
-def _main_ref(repo: Repo, roles: Roles) -> str:
-    """The ref that follows upstream's main branch, as it was when upstream was last asked."""
-    head = repo.symbolic.get(tracking_ref(roles.upstream.name, "HEAD"), "")
-    names = (tracking_ref(roles.upstream.name, name) for name in ("main", "master"))
-    return head or next((name for name in names if name in repo.refs), "")

@@ -7,7 +7,9 @@ from typing import Literal, NamedTuple
 
 from tooling.errors import Exit, UserError
 
-Action = Literal["back-up", "set-aside", "line-ends", "put-away", "rebase", "put-back", "move", "fast-forward", "push"]
+Action = Literal[
+    "back-up", "set-aside", "line-ends", "put-away", "rebase", "put-back", "move", "fast-forward", "push", "fetch"
+]
 
 
 class Step(NamedTuple):

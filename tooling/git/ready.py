@@ -13,12 +13,6 @@ def check_state(repo: Repo) -> None:
     check_on_branch(repo)
     if place := repo.elsewhere(repo.head.ref):
         raise RefusedError("checked-out-elsewhere", f"{shown(repo.head.branch)} is checked out in {shown(place)} too")
-    if repo.shallow:
-        raise RefusedError(
-            "shallow",
-            "this clone is shallow: where the branch forked off cannot be known",
-            next=[Next("fetch the rest of the history", ("git", "fetch", "--unshallow"))],
-        )
     unready = [change for change in repo.changes if change.unmerged]
     if unready:
         raise RefusedError(

@@ -113,6 +113,12 @@ class Repo(NamedTuple):
         """The remote of that name."""
         return next((remote for remote in self.remotes if remote.name == name), None)
 
+    def main_ref(self, remote: str) -> str:
+        """The ref that follows a remote's main branch, as it was when that was last asked; nothing where none does."""
+        head = self.symbolic.get(tracking_ref(remote, "HEAD"), "")
+        names = (tracking_ref(remote, name) for name in ("main", "master"))
+        return head or next((name for name in names if name in self.refs), "")
+
     @property
     def edits(self) -> tuple[Change, ...]:
         """What is not committed, untracked files and the insides of submodules left aside."""

@@ -180,15 +180,6 @@ def test_row_12_the_main_branch_is_what_upstream_says_it_is(bench: Bench) -> Non
     assert bench.oid("refs/remotes/upstream/trunk") == bench.oid("refs/heads/trunk", at=up)
 
 
-def test_row_14_a_shallow_clone_is_refused(bench: Bench) -> None:
-    shallow = bench.root / "shallow"
-    fork = f"file://{bench.root}/fork.git"
-    bench.git("clone", "--quiet", "--depth=1", "--branch=feature", fork, str(shallow), at=bench.root)
-    bench.git("remote", "add", "upstream", str(bench.root / "up.git"), at=shallow)
-
-    assert [refused(bench, command, at=shallow) for command in ("rebase", "sync")] == [(3, "shallow")] * 2
-
-
 def test_row_17_only_own_commits_are_replayed_after_upstream_was_rewritten(bench: Bench) -> None:
     assert bench.run("rebase").code == 0
     up = bench.other
