@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -11,15 +14,17 @@ from pipelined.config import IPUConfig
 from pipelined.flows import sample_flow
 from pipelined.holders import Holders, holders
 from pipelined.layerdrop import layerdrop_inside
+from pipelined.loading import Pretrained
 from pipelined.microbatches import Batch
-from pipelined.ranks import join
+from pipelined.raising import raised_by_all
+from pipelined.ranks import Ranks, join
 from pipelined.registry import to_pipelined
 from pipelined.runner import Runner
 from pipelined.session import MakeOptimizer, Session
 
 
 def distribute(
-    model: nn.Module,
+    model: nn.Module | str | Path | Pretrained,
     ipu_config: IPUConfig,
     *,
     optimizer: MakeOptimizer | None = None,
@@ -27,6 +32,8 @@ def distribute(
     device: torch.device | str | None = None,
     example: Batch | None = None,
     timeout: float = 1800.0,
+    model_class: Any = None,
+    dtype: torch.dtype | None = None,
 ) -> Session:
     """A session in which the processes compute the model together; use it in a `with` statement.
 
@@ -34,15 +41,21 @@ def distribute(
     which schedule runs and how many microbatches. Parameters of this process's part are the model's own, moved to the
     device; of the others it keeps nothing. The model must be the same in every process.
 
+    Instead of a model there can be a folder, or the name of a repository of the Hugging Face hub, with safetensors and
+    a configuration: then no process ever has more than its part. `model_class` and `dtype` are for these where the
+    configuration names other ones; `Pretrained` has more to choose.
+
     `optimizer` makes one of the parameters that are here. `example` is a batch to find out with what flows, where none
     can be made up. `timeout` is in seconds: how long to wait for a process that says nothing. PipelineError where the
-    number of processes does not fit.
+    number of processes does not fit, and in every process where one of them cannot place or load the model.
     """
     ranks, _ = join(ipu_config._ipus_per_replica, ipu_config.replication_factor, device, timedelta(seconds=timeout))
-    pipelined = to_pipelined(model, ipu_config, force=True).parallelize()
-    with layerdrop_inside(pipelined):
-        held = holders(pipelined, ranks.ipus, sample_flow(pipelined, example).glue_parameters)
-    _keep(pipelined, held, ranks.ipu, ranks.device)
+    given = Pretrained(model, model_class, dtype) if isinstance(model, str | Path) else model
+    with ExitStack() as undo:
+        undo.callback(ranks.close)
+        with raised_by_all(ranks):
+            pipelined, held = _placed(given, ipu_config, ranks, example)
+        undo.pop_all()
     execution = ipu_config.execution
     runner = Runner(pipelined, ranks, schedule=execution.schedule, seed=ipu_config.seed or 0)
     microbatches = execution.microbatches or ipu_config.gradient_accumulation_steps
@@ -51,6 +64,26 @@ def distribute(
     if optimizer is not None:
         session.optimizer = optimizer(list(session.parameters().values()))
     return session
+
+
+def _placed(
+    model: nn.Module | Pretrained, ipu_config: IPUConfig, ranks: Ranks, example: Batch | None
+) -> tuple[Any, Holders]:
+    """The pipelined model with the parameters that this process holds, and who holds what."""
+    if isinstance(model, Pretrained):
+        skeleton = model.skeleton(seed=ipu_config.seed or 0)
+        # A pipelined class may have a constructor, which must not make what is elsewhere.
+        with torch.device("meta"):
+            pipelined = to_pipelined(skeleton, ipu_config, force=True)
+    else:
+        pipelined = to_pipelined(model, ipu_config, force=True)
+    pipelined.parallelize()
+    with layerdrop_inside(pipelined):
+        held = holders(pipelined, ranks.ipus, sample_flow(pipelined, example).glue_parameters)
+    if isinstance(model, Pretrained):
+        model.fill(pipelined, held, ranks.ipu, ranks.device)
+    _keep(pipelined, held, ranks.ipu, ranks.device)
+    return pipelined, held
 
 
 def _keep(model: nn.Module, held: Holders, ipu: int, device: torch.device) -> None:
