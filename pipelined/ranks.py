@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -80,8 +81,8 @@ class Ranks:
         return self._groups[name, rows[0]]
 
 
-def join(ipus: int, replicas: int, device: torch.device | str | None, timeout: timedelta) -> tuple[Ranks, bool]:
-    """This process's place, and whether the default group was made for it.
+def join(ipus: int, replicas: int, device: torch.device | str | None, timeout: timedelta) -> Ranks:
+    """This process's place; a default group is made where there is none, and kept until the process ends.
 
     PipelineError where the number of processes is not `ipus * replicas`.
     """
@@ -93,16 +94,25 @@ def join(ipus: int, replicas: int, device: torch.device | str | None, timeout: t
             hint=f"start the script with torchrun --nproc-per-node {ipus * replicas}",
         )
     chosen = torch.device(device) if device is not None else _own_device()
-    made = not dist.is_initialized()
-    if made:
-        if chosen.type == "cuda":
-            torch.cuda.set_device(chosen)
-        backend = "cpu:gloo,cuda:nccl" if chosen.type == "cuda" else "gloo"
-        if "WORLD_SIZE" in os.environ:
-            dist.init_process_group(backend, timeout=timeout)
-        else:
-            dist.init_process_group(backend, timeout=timeout, store=dist.HashStore(), rank=0, world_size=1)
-    return Ranks(ipus, replicas, chosen, timeout), made
+    if not dist.is_initialized():
+        _make_default_group(chosen, timeout)
+    return Ranks(ipus, replicas, chosen, timeout)
+
+
+def _make_default_group(device: torch.device, timeout: timedelta) -> None:
+    backend = "gloo"
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+        backend = "cpu:gloo,cuda:nccl"
+    # A process that was started by itself has nobody to find.
+    alone = {} if "WORLD_SIZE" in os.environ else {"store": dist.HashStore(), "rank": 0, "world_size": 1}
+    dist.init_process_group(backend, timeout=timeout, **alone)
+    atexit.register(_leave_default_group)
+
+
+def _leave_default_group() -> None:
+    if dist.is_initialized():
+        dist.destroy_process_group()
 
 
 def _own_device() -> torch.device:
