@@ -8,9 +8,10 @@ from tooling.errors import UserError
 from tooling.git import journal
 from tooling.git.command import Git
 from tooling.git.journal import Entry
+from tooling.git.obstacles import in_the_way, read_unfit
 from tooling.git.plan import Move, Next, RefusedError
 from tooling.git.read import read_repo
-from tooling.git.replay import differences, in_the_way
+from tooling.git.replay import differences
 from tooling.git.rewind import rewind
 from tooling.git.state import Repo
 from tooling.git.text import several, shown
@@ -29,7 +30,7 @@ def free_to_move(repo: Repo, git: Git, ref: str, new: str) -> bool:
         return False
     git = git._replace(folder=there.root)
     added = [change.path for change in differences(git, there.head.oid, new) if change.status == "A"]
-    return not list(in_the_way(there, git, added))
+    return not list(in_the_way(there, git, added)) and not read_unfit(there, git, added, new)
 
 
 def check_move_back(place: str, git: Git, move: Move) -> None:

@@ -5,7 +5,6 @@ User configuration can flip how almost every git command behaves; what we rely o
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping
 from math import inf
@@ -13,6 +12,7 @@ from typing import NamedTuple
 
 from checks.git import environment
 from tooling.errors import Exit, UserError
+from tooling.git.text import from_git
 from tooling.process import Done, SilentError, Started, run, run_while_it_speaks
 
 PINS = (
@@ -126,7 +126,7 @@ class Question(NamedTuple):
 
 def text(output: bytes) -> str:
     """Output as text without its last line end; bytes that are not UTF-8 survive as surrogates."""
-    return os.fsdecode(output).removesuffix("\n")
+    return from_git(output).removesuffix("\n")
 
 
 def failed(name: str, done: Done) -> UserError:

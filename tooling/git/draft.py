@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tooling.git.names import file_system
 from tooling.git.plan import Move, Next, Plan, RefusedError, Step
 from tooling.git.push import push_step
 from tooling.git.references import Style, find, lines, strip
@@ -111,7 +112,10 @@ def _free_branch(repo: Repo, wanted: str) -> str:
     """A branch name that is free here and, as far as is known, on every remote, also as a folder of names."""
     taken = {name.removeprefix(HEADS) for name in repo.refs if name.startswith(HEADS)}
     taken |= {name.removeprefix(REMOTES).partition("/")[2] for name in repo.refs if name.startswith(REMOTES)}
-    if "sync" in taken:
+    same = file_system(repo).same
+    # `Sync/x` would take a branch into its own folder where case makes no difference.
+    folders = {other.partition("/")[0] for other in taken} - {"sync"}
+    if "sync" in taken or "sync" in map(same, folders):
         wanted = wanted.replace("/", "-")
     names = (wanted if number == 1 else f"{wanted}-{number}" for number in range(1, len(taken) + 2))
     return next(name for name in names if not any(other == name or other.startswith(f"{name}/") for other in taken))

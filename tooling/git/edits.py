@@ -7,7 +7,6 @@ that is in no list holds the same content for git to merge.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from tooling.git.command import Git, text
 from tooling.git.journal import Edit, Entry, place_of
 from tooling.git.plan import RefusedError
 from tooling.git.state import Change, Repo
-from tooling.git.text import several
+from tooling.git.text import several, to_git
 
 
 def make_stash(git: Git, changes: Sequence[Change]) -> str:
@@ -53,7 +52,7 @@ def put_away(git: Git, edits: Sequence[Edit]) -> None:
     """Make index and working tree equal to HEAD for these paths, all of which have been copied."""
     paths = "\0".join(edit.path for edit in edits)
     command = ("restore", "--source=HEAD", "--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul")
-    git.ask("--literal-pathspecs", *command, stdin=os.fsencode(paths))
+    git.ask("--literal-pathspecs", *command, stdin=to_git(paths))
 
 
 def put_back(repo: Repo, git: Git, entry: Entry, head: str) -> str:
@@ -88,7 +87,7 @@ def write(repo: Repo, git: Git, edits: Sequence[Edit], place: Path) -> None:
     zeros = "0" * len(repo.head.oid)
     lines = [f"0 {zeros}\t{edit.path}" for edit in edits]
     lines += [f"{line}\t{edit.path}" for edit in edits for line in edit.staged]
-    git.ask("update-index", "-z", "--index-info", stdin=os.fsencode("".join(f"{line}\0" for line in lines)))
+    git.ask("update-index", "-z", "--index-info", stdin=to_git("".join(f"{line}\0" for line in lines)))
     git.attempt("update-index", "-q", "--refresh")
 
 

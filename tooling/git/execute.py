@@ -14,6 +14,7 @@ from tooling.git.journal import Entry
 from tooling.git.plan import Step
 from tooling.git.read import read_operation
 from tooling.git.state import Repo
+from tooling.git.text import to_git
 from tooling.process import Done
 
 _STATES: dict[str, journal.State] = {"refused": "abandoned", "failed": "abandoned", "push": "finished"}
@@ -117,7 +118,7 @@ def _rebased(way: Way, entry: Entry, done: Done) -> Ended:
         if conflicts:
             paths = "\0".join(conflict.path for conflict in conflicts)
             way.git.ask(
-                "--literal-pathspecs", "add", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=_bytes(paths)
+                "--literal-pathspecs", "add", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=to_git(paths)
             )
         done = _patient(_verbatim(way.git), ("rebase", "--continue"))
 
@@ -159,7 +160,3 @@ def _close(way: Way, entry: Entry, state: journal.State) -> Entry:
     entry = journal.write(way.repo, entry._replace(state=state, moves=moves))
     lineends.let_go(way.repo)
     return entry
-
-
-def _bytes(words: str) -> bytes:
-    return words.encode("utf-8", "surrogateescape")

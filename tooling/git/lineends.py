@@ -6,7 +6,6 @@ No checkout, stash or reset makes them clean. While a rebase runs, git can be to
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from tooling.git.blob import id_of
 from tooling.git.command import Git
 from tooling.git.journal import Entry
 from tooling.git.state import Repo
+from tooling.git.text import to_git
 
 _BLOCK = re.compile(
     rb"\n# mergeready begins (?P<id>\S+)(?P<new> here)?: line ends as they are.*?\n# mergeready ends (?P=id)\n",
@@ -71,7 +71,7 @@ def pattern(path: str) -> bytes:
     >>> pattern("a [1].txt")
     b'"/a \\\\[1].txt"'
     """
-    escaped = re.sub(rb"([*?\[\\])", rb"\\\1", b"/" + os.fsencode(path))
+    escaped = re.sub(rb"([*?\[\\])", rb"\\\1", b"/" + to_git(path))
     if re.fullmatch(rb"[!-~]+", escaped) and b'"' not in escaped:
         return escaped
     return b'"' + b"".join(_quoted(byte) for byte in escaped) + b'"'

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 
 from tooling.git.state import Change, Commit, Head, Remote, Worktree
+from tooling.git.text import from_git
 
 REF_FORMAT = "%(objectname) %(refname) %(symref)"
 COMMIT_FORMAT = "%H%x00%P%x00%an <%ae>%x00%at%x00%B%x00%x00"
@@ -29,7 +29,7 @@ def records(output: bytes) -> list[str]:
     >>> records(b"a\0b\nc\0")
     ['a', 'b\nc']
     """
-    return [os.fsdecode(record) for record in output.split(b"\0") if record]
+    return [from_git(record) for record in output.split(b"\0") if record]
 
 
 def status(output: bytes) -> tuple[Head, tuple[Change, ...]]:
@@ -57,7 +57,7 @@ def refs(output: bytes) -> tuple[dict[str, str], dict[str, str]]:
     >>> refs(b"11 refs/heads/main \n11 refs/remotes/up/HEAD refs/remotes/up/main\n")
     ({'refs/heads/main': '11', 'refs/remotes/up/HEAD': '11'}, {'refs/remotes/up/HEAD': 'refs/remotes/up/main'})
     """
-    lines = [os.fsdecode(line).split(" ") for line in output.split(b"\n") if line]
+    lines = [from_git(line).split(" ") for line in output.split(b"\n") if line]
     return {name: oid for oid, name, _ in lines}, {name: target for _, name, target in lines if target}
 
 
@@ -68,7 +68,7 @@ def advertised(output: bytes) -> tuple[dict[str, str], str]:
     ({'HEAD': 'abc', 'refs/heads/main': 'abc'}, 'refs/heads/main')
     """
     found, head = {}, ""
-    for line in os.fsdecode(output).split("\n"):
+    for line in from_git(output).split("\n"):
         value, _, name = line.partition("\t")
         if value.startswith("ref: ") and name == "HEAD":
             head = value.removeprefix("ref: ")
@@ -104,7 +104,7 @@ def remotes(settings: dict[str, tuple[str, ...]]) -> tuple[Remote, ...]:
 def worktrees(output: bytes) -> tuple[Worktree, ...]:
     """The worktrees of `git worktree list --porcelain`, bare ones left out."""
     found = []
-    for block in os.fsdecode(output).split("\n\n"):
+    for block in from_git(output).split("\n\n"):
         fields = dict(line.partition(" ")[::2] for line in block.split("\n") if line)
         if "worktree" in fields and "bare" not in fields:
             found.append(Worktree(fields["worktree"], fields.get("HEAD", ""), fields.get("branch", "")))
@@ -119,7 +119,7 @@ def commits(output: bytes) -> tuple[Commit, ...]:
 def _commits(output: bytes) -> Iterator[Commit]:
     for record in output.split(b"\0\0\n"):
         if record:
-            oid, parents, author, date, message = os.fsdecode(record).split("\0", 4)
+            oid, parents, author, date, message = from_git(record).split("\0", 4)
             yield Commit(oid, author, date, message.rstrip("\n\0"), tuple(parents.split()))
 
 

@@ -141,7 +141,7 @@ def _head(git_dir: str, refs: Mapping[str, str]) -> Head:
 def _word(path: str) -> str:
     try:
         with open(path, "rb") as file:
-            return os.fsdecode(file.read()).strip()
+            return text(file.read()).strip()
     except OSError:  # git is writing it, or was killed before it could
         return ""
 

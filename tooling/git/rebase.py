@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tooling.git.plan import Move, Next, Plan, RefusedError, Step, Warned
-from tooling.git.replay import Replay
+from tooling.git.replay import Difference, Replay
 from tooling.git.stacked import UPDATE_REFS, check_stacked, find_stacked, keep_stacked, warn_of_stacked
 from tooling.git.state import BACKUPS, EDITS, HEADS, Change, Commit, Repo
 from tooling.git.text import count, several, short, shown
@@ -87,6 +87,13 @@ def _steps(replay: Replay, backup: str, onto_name: str, stash: str, moved: tuple
         yield Step("put-back", ("stash", "apply", "--index", stash), "put your edits back")
 
 
+def submodules_follow(differences: Iterable[Difference]) -> str:
+    """The command after which submodules are what the commit says; their addresses first, where those changed."""
+    update = "git submodule update --init"
+    moved = any(difference.path == ".gitmodules" for difference in differences)
+    return f"git submodule sync && {update}" if moved else update
+
+
 def edits_ref(backup: str) -> str:
     """The ref that keeps the edits of a run, beside the one that keeps its branch."""
     return backup.replace(BACKUPS, EDITS, 1)
@@ -111,6 +118,8 @@ def _check_content(repo: Repo, replay: Replay, branch: str, onto_name: str, wish
     edits = tuple(change for change in repo.edits if change.path not in replay.line_ends)
     if edits and (replay.line_ends or not wishes.autostash):
         raise _dirty(edits, may_be_stashed=not replay.line_ends)
+    if replay.unfit and repo.setting("core.sparsecheckout") != "true":
+        raise _unfit(replay, onto_name)
     if replay.in_the_way and not wishes.backup_ignored:
         first = replay.in_the_way[0]
         raise RefusedError(
@@ -142,7 +151,9 @@ def _warnings(repo: Repo, replay: Replay, onto_name: str) -> Iterator[Warned]:
     if moved:
         yield Warned("submodule", f"submodules are left as they are: {', '.join(several(moved))}")
     if any("160000" in difference.modes for difference in replay.incoming):
-        yield Warned("submodule-moved", "submodules move; afterwards run: git submodule update --init")
+        yield Warned("submodule-moved", f"submodules move; afterwards run: {submodules_follow(replay.incoming)}")
+    if repo.setting("core.symlinks") == "false" and any(new.modes[1] == "120000" for new in replay.incoming):
+        yield Warned("links-as-files", "symbolic links come as files with the name of their target in them")
     if replay.merges:
         yield Warned("flatten", "merge commits are dropped; compare the result with the backup")
 
@@ -175,6 +186,20 @@ def _line_ends(paths: tuple[str, ...]) -> RefusedError:
             Next("rebase with these files taken as they are", ("mergeready", "rebase", "--ignore-line-ends")),
             Next("or commit the line ends that the attributes ask for", ("git", "add", "--renormalize", ".")),
             Next("in a commit of its own", ("git", "commit", "-m", "Normalise line ends")),
+        ],
+    )
+
+
+def _unfit(replay: Replay, onto_name: str) -> RefusedError:
+    first = replay.unfit[0].partition(": ")[0]
+    leave_out = ("git", "sparse-checkout", "set", "--no-cone", "/*", f"!/{first}")
+    return RefusedError(
+        "unfit-names",
+        f"{onto_name} has files whose names this file system cannot hold",
+        details=several(replay.unfit),
+        next=[
+            Next("if a path is too long for Windows", ("git", "config", "core.longPaths", "true")),
+            Next("leave such a file out of your checkout", leave_out),
         ],
     )
 

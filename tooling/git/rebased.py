@@ -13,11 +13,11 @@ from tooling.git.matching import Matched, match
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, RefusedError, Warned
 from tooling.git.read import read_repo
-from tooling.git.rebase import edits_ref
+from tooling.git.rebase import edits_ref, submodules_follow
 from tooling.git.replay import LOG, differences
 from tooling.git.restore import restore
 from tooling.git.state import HEADS, Commit, Repo
-from tooling.git.text import count, several, short, shown
+from tooling.git.text import count, several, short, shown, to_git
 
 _SHOWN = 20
 UNDO = Next("take it back", ("mergeready", "undo"))
@@ -134,13 +134,9 @@ def _warnings(repo: Repo, git: Git, entry: Entry, new: str, *, has_merges: bool)
             yield Warned("merge-content-lost", f"{lost}: git diff {shown(entry.backup)} HEAD")
     changed = differences(git, entry.old, new)
     if any("160000" in difference.modes for difference in changed):
-        yield Warned("submodule-moved", "submodules have moved; run: git submodule update --init")
+        yield Warned("submodule-moved", f"submodules have moved; run: {submodules_follow(changed)}")
     if any(key.startswith("filter.lfs.") for key in repo.config):
         paths = "".join(f"{difference.path}\0" for difference in changed if difference.status != "D")
-        filters = parse.records(git.ask("check-attr", "-z", "--stdin", "filter", stdin=_bytes(paths)))
+        filters = parse.records(git.ask("check-attr", "-z", "--stdin", "filter", stdin=to_git(paths)))
         if "lfs" in filters[2::3]:
             yield Warned("lfs", "large files came as pointers; get their contents with: git lfs pull upstream")
-
-
-def _bytes(words: str) -> bytes:
-    return words.encode("utf-8", "surrogateescape")

@@ -19,7 +19,7 @@ from tooling.git.read import read_operation
 from tooling.git.replay import LOG
 from tooling.git.stacked import UPDATE_REFS
 from tooling.git.state import Commit, Repo
-from tooling.git.text import count, encoded, short, shown
+from tooling.git.text import count, encoded, short, shown, to_git
 from tooling.process import Done
 
 
@@ -65,7 +65,7 @@ def _take_their_side(git: Git, conflicts: tuple[Conflict, ...]) -> Done:
     kept = {line.partition("\t")[2] for line in lines}
     zeros = "0" * len(git.line("rev-parse", "HEAD"))
     gone = [f"0 {zeros}\t{conflict.path}" for conflict in conflicts if conflict.path not in kept]
-    stdin = "".join(f"{line}\0" for line in (*gone, *lines)).encode("utf-8", "surrogateescape")
+    stdin = to_git("".join(f"{line}\0" for line in (*gone, *lines)))
     git.ask("update-index", "-z", "--index-info", stdin=stdin)
     git.ask("checkout-index", "--all", "--force")
     for path in gone:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tooling.git import parse
 from tooling.git.command import Git, Question, text
-from tooling.git.folders import files_below
 from tooling.git.lineends import only_line_ends
+from tooling.git.obstacles import in_the_way, read_unfit
 from tooling.git.state import Commit, Repo
 
 LOG = ("log", "--no-show-signature", "--encoding=UTF-8", f"--format={parse.COMMIT_FORMAT}")
@@ -44,6 +44,8 @@ class Replay(NamedTuple):
     merged: bool = False
     incoming: tuple[Difference, ...] = ()
     in_the_way: tuple[str, ...] = ()
+    unfit: tuple[str, ...] = ()
+    """Paths that this file system cannot hold, with the reason."""
     hidden: tuple[str, ...] = ()
     line_ends: tuple[str, ...] = ()
     """Files that git calls changed although only the attributes ask for other line ends."""
@@ -90,23 +92,10 @@ def read_replay(repo: Repo, git: Git, onto: str, *, ref: str = "", known: str = 
         merged=_adds_nothing(text(trees.answer()).split(), merged),
         incoming=incoming,
         in_the_way=tuple(in_the_way(repo, git, added)),
+        unfit=read_unfit(repo, git, {change.path for change in incoming if change.status == "A"}, onto),
         hidden=tuple(_hidden(repo, git, flags.answer(), incoming)),
         line_ends=only_line_ends(repo, git),
     )
-
-
-def in_the_way(repo: Repo, git: Git, added: Collection[str]) -> Iterator[str]:
-    """Files that git does not track, ignored ones too, where a commit brings a file or a folder of its own."""
-    parents: dict[str, str] = {}
-    found: dict[str, None] = {}
-    for path in added:
-        folder = os.path.dirname(path)
-        if folder not in parents:
-            parents[folder] = _not_a_folder(repo.root, folder)
-        found.update(dict.fromkeys([parents[folder]] if parents[folder] else _files_at(repo.root, path)))
-    if found:
-        tracked = set(parse.records(git.ask("ls-files", "-z")))
-        yield from sorted(path for path in found if path not in tracked)
 
 
 def foreign_commits(git: Git, ref: str, tip: str, tracking: str) -> tuple[Commit, ...]:
@@ -172,21 +161,3 @@ def _hidden(repo: Repo, git: Git, flags: bytes, incoming: Sequence[Difference]) 
             staged = text(git.ask("--literal-pathspecs", "ls-files", "--stage", "-z", "--", path)).split(" ")[1]
             if git.line("hash-object", "--", os.path.join(repo.root, path)) != staged:
                 yield path
-
-
-def _not_a_folder(root: str, folder: str) -> str:
-    """The first part of this path that is there and is no real folder, or nothing."""
-    parts = folder.split("/")
-    for depth in range(1, len(parts) + 1):
-        path = os.path.join(root, *parts[:depth])
-        if os.path.islink(path) or (os.path.lexists(path) and not os.path.isdir(path)):
-            return "/".join(parts[:depth])
-    return ""
-
-
-def _files_at(root: str, path: str) -> list[str]:
-    """The file at this path, or the files below it where it is a folder."""
-    place = os.path.join(root, path)
-    if not os.path.isdir(place) or os.path.islink(place):
-        return [path] if os.path.lexists(place) else []
-    return [os.path.relpath(below, root).replace(os.sep, "/") for below in files_below(place)]

@@ -36,6 +36,8 @@ class Syncing(NamedTuple):
     """How many of its commits are squashed syncs."""
     same_tree: bool = False
     in_the_way: tuple[str, ...] = ()
+    unfit: tuple[str, ...] = ()
+    """Paths that this file system cannot hold, with the reason."""
     movable_elsewhere: bool = False
     """Whether the local main branch is checked out in another worktree, and may be moved there."""
 
@@ -116,12 +118,9 @@ def _local(repo: Repo, syncing: Syncing, ref: str) -> tuple[tuple[Move, ...], tu
         return (), (), (Warned("local-main", f"{said}; to move it: {command_line(('git', *go))}"),)
     if repo.head.ref != ref:
         return move, (Step("move", ("update-ref", ref, syncing.new, now), why),), ()
-    if repo.edits or syncing.in_the_way:
-        return (
-            (),
-            (),
-            (Warned("local-main", f"your own {name} is left as it is: there are files that are not committed"),),
-        )
+    if repo.edits or syncing.in_the_way or syncing.unfit:
+        reason = f"cannot be held here: {shown(syncing.unfit[0])}" if syncing.unfit else "that are not committed"
+        return (), (), (Warned("local-main", f"your own {name} is left as it is: there are files {reason}"),)
     return move, (Step("fast-forward", ("merge", "--ff-only", "--quiet", syncing.new), why),), ()
 
 

@@ -6,9 +6,10 @@ from tooling.git import parse
 from tooling.git.beside import free_to_move
 from tooling.git.command import Git
 from tooling.git.fetch import ask_remote, fetch
+from tooling.git.obstacles import in_the_way, read_unfit
 from tooling.git.plan import RefusedError
 from tooling.git.remotes import Roles
-from tooling.git.replay import LOG, differences, in_the_way
+from tooling.git.replay import LOG, differences
 from tooling.git.squash import Record, count_commits
 from tooling.git.state import HEADS, Remote, Repo, tracking_ref
 from tooling.git.sync import Syncing
@@ -53,6 +54,7 @@ def read_syncing(
         synced=len(only_fork) - len(own),
         same_tree=len(trees) == 1,
         in_the_way=tuple(in_the_way(repo, git, added)),
+        unfit=read_unfit(repo, git, added, new),
         movable_elsewhere=free_to_move(repo, git, f"{HEADS}{fork_main}", new),
     )
 

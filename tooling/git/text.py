@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
+import sys
 from collections.abc import Sequence
 
 from checks.text import visible_line
 
 _SECRET = re.compile(r"(?<=://)[^/@\s]*@")
+
+
+def from_git(output: bytes) -> str:
+    r"""What git wrote, as text: bytes that are no text of this system survive as surrogates, on Windows too.
+
+    >>> from_git(b"caf\xe9")
+    'caf\udce9'
+    """
+    return output.decode(sys.getfilesystemencoding(), "surrogateescape")
+
+
+def to_git(words: str) -> bytes:
+    r"""The bytes that a text from git was.
+
+    >>> to_git("caf\udce9")
+    b'caf\xe9'
+    """
+    return words.encode(sys.getfilesystemencoding(), "surrogateescape")
 
 
 def shown(name: str) -> str:
@@ -51,7 +69,7 @@ def encoded(name: str) -> dict[str, str]:
         return {"path": name}
     import base64
 
-    exact = name.encode("utf-8", "surrogateescape")
+    exact = to_git(name)
     return {"path": shown(name), "path_b64": base64.b64encode(exact).decode("ascii")}
 
 
@@ -63,5 +81,5 @@ def short(oid: str) -> str:
 def _quoted(word: str) -> str:
     if visible_line(word) == word:
         return shlex.quote(word)
-    parts = (chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\x{byte:02x}" for byte in os.fsencode(word))
+    parts = (chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\x{byte:02x}" for byte in to_git(word))
     return "$'" + "".join(parts) + "'"

@@ -1,0 +1,62 @@
+"""What is in the way of a checkout: files that git does not track, and names that this file system cannot hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator
+
+from tooling.git import parse
+from tooling.git.command import Git
+from tooling.git.folders import files_below
+from tooling.git.names import file_system, unfit
+from tooling.git.state import Repo
+
+
+def in_the_way(repo: Repo, git: Git, added: Collection[str]) -> Iterator[str]:
+    """Files that git does not track, ignored ones too, at paths that a commit adds or above or below them, sorted."""
+    parents: dict[str, str] = {}
+    found: dict[str, None] = {}
+    for path in added:
+        folder = os.path.dirname(path)
+        if folder not in parents:
+            parents[folder] = _not_a_folder(repo.root, folder)
+        found.update(dict.fromkeys([parents[folder]] if parents[folder] else _files_at(repo.root, path)))
+    if found:
+        # A file whose name only changes its case is in nobody's way where that makes no difference.
+        same = file_system(repo).same
+        tracked = {same(path) for path in parse.records(git.ask("ls-files", "-z"))}
+        yield from sorted(_as_spelled(repo.root, path, same) for path in found if same(path) not in tracked)
+
+
+def read_unfit(repo: Repo, git: Git, added: Collection[str], commit: str) -> tuple[str, ...]:
+    """Those of the paths that a commit adds that cannot be written here, each with the reason."""
+    system = file_system(repo)
+    listed = ("ls-tree", "-r", "--name-only", "-z", commit)
+    tree = parse.records(git.ask(*listed)) if added and (system.ignores_case or system.composes) else []
+    return tuple(unfit(added, tree, system))
+
+
+def _not_a_folder(root: str, folder: str) -> str:
+    """The first part of this path that is there and is no real folder, or nothing."""
+    parts = folder.split("/")
+    for depth in range(1, len(parts) + 1):
+        path = os.path.join(root, *parts[:depth])
+        if os.path.islink(path) or (os.path.lexists(path) and not os.path.isdir(path)):
+            return "/".join(parts[:depth])
+    return ""
+
+
+def _files_at(root: str, path: str) -> list[str]:
+    """The file at this path, or the files below it where it is a folder."""
+    place = os.path.join(root, path)
+    if not os.path.isdir(place) or os.path.islink(place):
+        return [path] if os.path.lexists(place) else []
+    return [os.path.relpath(below, root).replace(os.sep, "/") for below in files_below(place)]
+
+
+def _as_spelled(root: str, path: str, same: Callable[[str], str]) -> str:
+    """The path with its last name as the folder has it, where that may differ from how upstream spells it."""
+    folder, name = os.path.split(path)
+    names = os.listdir(os.path.join(root, folder))
+    spelled = name if name in names else next((other for other in names if same(other) == same(name)), name)
+    return f"{folder}/{spelled}" if folder else spelled
