@@ -17,10 +17,12 @@ from pipelined.layerdrop import layerdrop_inside
 from pipelined.loading import Pretrained
 from pipelined.microbatches import Batch
 from pipelined.raising import raised_by_all
+from pipelined.profiling import Profiler
 from pipelined.ranks import Ranks, join
 from pipelined.registry import to_pipelined
 from pipelined.runner import Runner
 from pipelined.session import MakeOptimizer, Session
+from pipelined.spans import Spans, clock_of
 
 
 def distribute(
@@ -32,6 +34,7 @@ def distribute(
     device: torch.device | str | None = None,
     example: Batch | None = None,
     timeout: float = 1800.0,
+    profile: bool = False,
     model_class: Any = None,
     dtype: torch.dtype | None = None,
 ) -> Session:
@@ -46,7 +49,8 @@ def distribute(
     configuration names other ones; `Pretrained` has more to choose.
 
     `optimizer` makes one of the parameters that are here. `example` is a batch to find out with what flows, where none
-    can be made up. `timeout` is in seconds: how long to wait for a process that says nothing. PipelineError where the
+    can be made up. `timeout` is in seconds: how long to wait for a process that says nothing. With `profile` the session
+    records what its processes spend their time on, for `Session.profile`. PipelineError where the
     number of processes does not fit, and in every process where one of them cannot place or load the model.
     """
     ranks, _ = join(ipu_config._ipus_per_replica, ipu_config.replication_factor, device, timedelta(seconds=timeout))
@@ -61,6 +65,8 @@ def distribute(
     microbatches = execution.microbatches or ipu_config.gradient_accumulation_steps
     session = Session(pipelined, runner, held, microbatches=microbatches)
     session.max_grad_norm = max_grad_norm
+    if profile:
+        session.profiler = Profiler(Spans(clock_of(ranks.device)))
     if optimizer is not None:
         session.optimizer = optimizer(list(session.parameters().values()))
     return session

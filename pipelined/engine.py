@@ -8,13 +8,15 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.distributed.pipelining import PipelineStage, Schedule1F1B, ScheduleGPipe
+from torch.distributed.pipelining import Schedule1F1B, ScheduleGPipe
 
 from pipelined import torch_private
 from pipelined.dataflow import Dataflow
+from pipelined.measured import MeasuredStage
 from pipelined.plan import Plan, trained_values
 from pipelined.ranks import Ranks
 from pipelined.schedule import compute_order
+from pipelined.spans import span
 from pipelined.stage import Finish, Stage
 
 
@@ -41,7 +43,8 @@ class Program:
             stage.microbatches, stage.step = batches, step
         numbers = torch.arange(self.microbatches)
         try:
-            self.schedule.step(microbatch=numbers, target=numbers, return_outputs=False)
+            with span("scheduling"):
+                self.schedule.step(microbatch=numbers, target=numbers, return_outputs=False)
         finally:
             for stage in self.stages:
                 stage.microbatches = ()
@@ -90,10 +93,10 @@ def program(
 _STRAIGHT: Mapping[str, Any] = {"gpipe": ScheduleGPipe, "1f1b": Schedule1F1B}
 
 
-def _torch_stage(stage: Stage, trained: frozenset[int], ranks: Ranks, group: Any) -> PipelineStage:
+def _torch_stage(stage: Stage, trained: frozenset[int], ranks: Ranks, group: Any) -> MeasuredStage:
     """With metadata from the dry run, so that torch never runs the model to find out."""
     payloads, index = stage.plan.payloads, stage.index
-    return PipelineStage(
+    return MeasuredStage(
         stage,
         index,
         len(stage.plan.ipu_of_stage),

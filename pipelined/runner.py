@@ -18,8 +18,10 @@ from pipelined.dataflow import Dataflow
 from pipelined.engine import Program, program
 from pipelined.errors import PipelineError
 from pipelined.flows import flow_of, without_cache
-from pipelined.microbatches import Batch, signature
+from pipelined.microbatches import Batch, rows_of, signature
 from pipelined.ranks import Ranks
+from pipelined.spans import span
+from pipelined.throughput import Throughput, tokens_of
 
 Key = TypeVar("Key")
 Kept = TypeVar("Kept")
@@ -67,6 +69,9 @@ class Runner:
         self._flows: OrderedDict[str, Dataflow] = OrderedDict()
         self._programs: OrderedDict[Any, Program] = OrderedDict()
         self._ends = _Ends()
+        self.throughput = Throughput()
+        self.trained: Program | None = None
+        """What ran when a step was trained last."""
 
     def run(self, make: Callable[[], Sequence[Batch]], *, step: int, training: bool, whole: bool = False) -> Passed:
         """Pass the microbatches that `make` gives through; those alike and in a row go together.
@@ -74,7 +79,10 @@ class Runner:
         In training gradients are added up. A loss counts by one over the number of microbatches, or if `whole` fully.
         What `make` or a dry run raises, before anything is sent, every process raises, and the session lives on.
         """
-        groups = self._agreed(make, step=step, training=training)
+        if training:
+            self.throughput.begin()
+        with span("agreeing"):
+            groups = self._agreed(make, step=step, training=training)
         count = sum(len(batches) for batches, _, _ in groups)
         losses, outputs, last = [], [], 0
         with self.together(), nullcontext() if training else torch.no_grad():
@@ -83,14 +91,18 @@ class Runner:
                 self._ends = _Ends(1.0 if whole else 1.0 / count)
                 made.run(batches, step)
                 last = made.last_ipu
+                self.trained = made if training else self.trained
                 losses.append(self._losses(len(batches), last))
                 outputs += [self._ends.outputs[index] for index in sorted(self._ends.outputs)]
+        if training:
+            batches = [batch for alike, _, _ in groups for batch in alike]
+            self.throughput.end(sum(map(rows_of, batches)), sum(tokens_of(self.model, batch) for batch in batches))
         return Passed(torch.cat(losses), tuple(outputs), last)
 
     def broadcast(self, value: Any, ipu: int) -> Any:
         """A value of one IPU, in every process of its replica and on its device."""
         sent = [tree_map(lambda leaf: leaf.cpu() if isinstance(leaf, torch.Tensor) else leaf, value)]
-        with self.together():
+        with span("sharing"), self.together():
             source, group = self.ranks.global_rank(ipu), self.ranks.pipeline()
             dist.broadcast_object_list(sent, src=source, group=group, device=self.ranks.device)
         return tree_map(self._moved, sent[0])
@@ -181,7 +193,8 @@ class Runner:
         losses = torch.zeros(count, device=device)
         if self._ends.losses:
             losses = torch.stack([self._ends.losses[index].float().reshape(()) for index in range(count)])
-        dist.broadcast(losses, src=self.ranks.global_rank(last), group=self.ranks.pipeline())
+        with span("sharing"):
+            dist.broadcast(losses, src=self.ranks.global_rank(last), group=self.ranks.pipeline())
         return losses
 
 

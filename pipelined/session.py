@@ -15,8 +15,12 @@ from pipelined.calls import answered
 from pipelined.errors import PipelineError
 from pipelined.holders import Holders
 from pipelined.microbatches import Batch, merge, rows_of, split, split_rows
+from pipelined.profile import Profile
+from pipelined.profiling import Profiler
 from pipelined.ranks import Ranks
 from pipelined.runner import Runner
+from pipelined.spans import span
+from pipelined.throughput import Throughput
 from pipelined.tied import clip, synchronize
 
 MakeOptimizer = Callable[[list[nn.Parameter]], torch.optim.Optimizer]
@@ -41,6 +45,7 @@ class Session:
         self.model, self.holders, self.microbatches = model, holders, microbatches
         self.optimizer: torch.optim.Optimizer | None = None
         self.max_grad_norm: float | None = None
+        self.profiler: Profiler | None = None
         self.step = 0
         self._runner = runner
         self._open = ExitStack()
@@ -48,6 +53,8 @@ class Session:
     def __enter__(self) -> Self:
         self._open.callback(self._runner.close)
         self._open.enter_context(answered(self.model))
+        if self.profiler is not None:
+            self._open.enter_context(self.profiler.recording())
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -57,6 +64,24 @@ class Session:
     def ranks(self) -> Ranks:
         """This process's place among the others."""
         return self._runner.ranks
+
+    @property
+    def statistics(self) -> Throughput:
+        """What this replica has trained, and how fast."""
+        return self._runner.throughput
+
+    def profile(self) -> Profile:
+        """What all processes spent their time on since the last call, or since the session began.
+
+        PipelineError without `distribute(..., profile=True)`.
+        """
+        if self.profiler is None:
+            raise PipelineError("nothing was recorded", hint="distribute(..., profile=True)")
+        runner = self._runner
+        with runner.together():
+            return self.profiler.gather(
+                self.ranks, runner.trained, runner.schedule, steps=self.step, tokens=self.statistics.tokens_per_second
+            )
 
     def parameters(self) -> dict[str, nn.Parameter]:
         """The parameters that this process holds, by their first name: what an optimizer here is for."""
@@ -75,7 +100,8 @@ class Session:
         self.optimizer.zero_grad()
         loss = self._forward_backward(lambda: split(batch, self.microbatches), num_items_in_batch)
         norm = None if self.max_grad_norm is None else self.clip(self.max_grad_norm)
-        self.optimizer.step()
+        with span("updating"):
+            self.optimizer.step()
         return Trained(loss, norm)
 
     def forward_backward(self, microbatches: Sequence[Batch], *, num_items_in_batch: int | None = None) -> torch.Tensor:

@@ -17,6 +17,7 @@ from pipelined.dataflow import Argument, Call, Dataflow, Slot
 from pipelined.errors import PipelineError
 from pipelined.plan import Plan
 from pipelined.randomness import keyed
+from pipelined.spans import span, turn
 
 Finish = Callable[[Any, int], torch.Tensor]
 """Takes the model's output for a microbatch, and returns a tensor of one element to be differentiated."""
@@ -70,7 +71,7 @@ class Stage(nn.Module):
         _refuse_second(model)
         model.__dict__[CURRENT] = run
         try:
-            with keyed(self.seed, self.step, number):
+            with span("glue"), keyed(self.seed, self.step, number):
                 output = model(**self.microbatches[number])
         except _StageDoneError:
             return tuple(run.collected[index].contiguous() for index in self._sent)
@@ -81,7 +82,8 @@ class Stage(nn.Module):
                 f"the forward ended after {run.next} of {len(self.flow.calls)} calls of blocks",
                 hint="what it calls must not depend on anything but the shapes of its inputs",
             )
-        return (self.finish(output, number).reshape(1),)
+        with span("ending"):
+            return (self.finish(output, number).reshape(1),)
 
 
 CURRENT = "_pipeline_pass"
@@ -108,11 +110,13 @@ class Pass:
         call = flow.calls[index]
         if plan.stage_of_call[index] != self.stage.index:
             return self._elsewhere(call, args, kwargs)
-        with keyed(self.stage.seed, self.stage.step, self.microbatch, index):
+        with span("blocks"), keyed(self.stage.seed, self.stage.step, self.microbatch, index):
             output = compute(*args, **kwargs)
         self._collect(call, output)
         if index == self.stage._own[-1] and not self.stage.is_last:
             raise _StageDoneError
+        if self.next == len(flow.calls):
+            turn("ending")
         return output
 
     def _collect(self, call: Call, output: Any) -> None:

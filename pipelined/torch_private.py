@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +11,7 @@ import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.distributed.distributed_c10d import _get_default_store
+from torch.distributed.pipelining import schedules
 from torch.distributed.pipelining.schedules import (
     _Action,
     _add_send_recv,
@@ -80,6 +83,22 @@ def communication(order: Order) -> dict[int, list[Any]]:
     ranks = rank_of_stage(order.ipu_of_stage)
     sent: dict[int, list[Any]] = _add_send_recv(actions(order), ranks.__getitem__, len(ranks))
     return sent
+
+
+@contextmanager
+def around_waits(context: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+    """While this lasts, enter a context around each wait for messages of a schedule."""
+    wait = schedules._wait_batch_p2p
+
+    def waiting(work: list[Any]) -> None:
+        with context():
+            wait(work)
+
+    schedules._wait_batch_p2p = waiting
+    try:
+        yield
+    finally:
+        schedules._wait_batch_p2p = wait
 
 
 def let_go(schedule: Any) -> None:
