@@ -1,5 +1,9 @@
 """Pipeline-parallel versions of transformers models: `poptorch` blocks on IPUs, `torch.distributed` elsewhere."""
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 try:
     import torch as _torch  # noqa: F401
 except ModuleNotFoundError as error:
@@ -31,6 +35,10 @@ from pipelined.placement import Placement
 from pipelined.registry import register, registered, to_pipelined
 from pipelined.serialized import SerializedEmbedding, SerializedLinear, SharedEmbedding, SplitProjection
 
+if _TYPE_CHECKING:
+    from pipelined.distribute import distribute
+    from pipelined.session import Session
+
 __all__ = [
     "BeginBlock",
     "Block",
@@ -46,10 +54,12 @@ __all__ = [
     "PlacementError",
     "SerializedEmbedding",
     "SerializedLinear",
+    "Session",
     "SharedEmbedding",
     "SplitProjection",
     "UnregisteredModelError",
     "balance_layers",
+    "distribute",
     "get_layer_ipu",
     "identity_loss",
     "recomputationCheckpoint",
@@ -60,3 +70,12 @@ __all__ = [
     "split_encoder_decoder_ipu_config",
     "to_pipelined",
 ]
+
+_LATER = {"Session": "pipelined.session", "distribute": "pipelined.distribute"}
+"""Names whose modules take long to import: they bring torch's own pipelining, and who only places models needs none."""
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _LATER:
+        return getattr(_import_module(_LATER[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
