@@ -1,47 +1,50 @@
 """What our git commands cost over the bare ones: the same work on one repository, in turns, so noise hits both.
 
-    python benchmarks/git_overhead.py [--rounds 11]
+    nox -s bench -- git_overhead --rounds 21
 
-Prints the medians and the ratios, and exits with 1 where one is over its allowance.
+Prints the medians and the median of the ratios, and exits with 1 where one is over its allowance.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
+
+from timing import Case, console_script, ratio, run_in_turn
 
 FILES, COMMITS, BEHIND = 3000, 100, 20
 ALLOWED = {"rebase": 1.3, "status": 4.0}
 IGNORED = ("__pycache__/", "*.py[cod]", "*.so", "build/", "dist/", "*.egg-info/", ".venv/", "*.log", "wandb/", "*.swp")
-OURS = [sys.executable, "-c", "import sys; from tooling.cli import main; sys.exit(main())"]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--rounds", type=int, default=21)
     rounds = parser.parse_args().rounds
-    folder = Path(tempfile.mkdtemp(prefix="mergeready-bench-"))
-    try:
-        work = build(folder)
-        bare, ours = in_turns(lambda: timed(["git", "status"], work), lambda: timed([*OURS, "status"], work), rounds)
-        results = {"status": (bare, ours)}
-        results["rebase"] = in_turns(lambda: bare_rebase(work), lambda: our_rebase(work), rounds)
-    finally:
-        shutil.rmtree(folder)
-    print(f"{FILES} files, a branch of {COMMITS} commits, {BEHIND} behind; medians of {rounds} rounds")
-    for name, (bare, ours) in results.items():
-        print(
-            f"{name:8} git {bare * 1000:7.1f} ms   ours {ours * 1000:7.1f} ms   {ours / bare:5.2f} of {ALLOWED[name]}"
+    ours = console_script("mergeready")
+    with tempfile.TemporaryDirectory(prefix="mergeready-bench-") as folder:
+        work = build(Path(folder))
+        status = Case("git", [["git", "status"]]), Case("ours", [[ours, "status"]])
+        rebase = (
+            Case("git", [["git", "fetch", "--quiet", "upstream"], ["git", "rebase", "--quiet", "upstream/main"]]),
+            Case("ours", [[ours, "rebase"]]),
         )
-    return int(any(ours / bare > ALLOWED[name] for name, (bare, ours) in results.items()))
+        reset(work)
+        for command in ("status", "rebase"):  # what fails would be fast
+            subprocess.run([ours, command], cwd=work, check=True, stdout=subprocess.DEVNULL)
+        results = {
+            "status": run_in_turn(status, work, runs=rounds),
+            "rebase": run_in_turn([case._replace(prepare=lambda: reset(work)) for case in rebase], work, runs=rounds),
+        }
+    print(f"{FILES} files, a branch of {COMMITS} commits, {BEHIND} behind; medians of {rounds} rounds")
+    for name, timings in results.items():
+        bare, own = (timings[side].median * 1000 for side in ("git", "ours"))
+        share = ratio(timings["ours"], timings["git"])
+        print(f"{name:8} git {bare:7.1f} ms   ours {own:7.1f} ms   {share:5.2f} of {ALLOWED[name]}")
+    return int(any(ratio(timings["ours"], timings["git"]) > ALLOWED[name] for name, timings in results.items()))
 
 
 def build(folder: Path) -> Path:
@@ -75,36 +78,10 @@ def where(number: int) -> str:
     return f"src/library/models/family{number % 50}/model{number % 350}/file{number}.py"
 
 
-def bare_rebase(work: Path) -> float:
-    """Fetch and rebase with git alone."""
-    reset(work)
-    return timed(["sh", "-c", "git fetch --quiet upstream && git rebase --quiet upstream/main"], work)
-
-
-def our_rebase(work: Path) -> float:
-    """The same with ours."""
-    reset(work)
-    return timed([*OURS, "rebase"], work)
-
-
 def reset(work: Path) -> None:
     """Take the branch back to where it was, and upstream's too."""
     git(work, "reset", "--quiet", "--hard", "start")
     git(work, "update-ref", "refs/remotes/upstream/main", "start~100")
-
-
-def in_turns(bare: Callable[[], float], ours: Callable[[], float], rounds: int) -> tuple[float, float]:
-    """The medians of two measurements that alternate; the first pair warms up and does not count."""
-    pairs = [(bare(), ours()) for _ in range(rounds + 1)][1:]
-    return statistics.median(pair[0] for pair in pairs), statistics.median(pair[1] for pair in pairs)
-
-
-def timed(argv: list[str], work: Path) -> float:
-    """Seconds that a command takes; it must succeed."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    begun = time.perf_counter()
-    subprocess.run(argv, cwd=work, env=environment, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - begun
 
 
 def commit(place: Path, message: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argcomplete
 
-from tooling.dispatch import whole_parser
+from tooling.parsing import whole_parser
 
 
 def complete() -> None:

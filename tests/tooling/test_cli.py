@@ -61,6 +61,14 @@ def test_a_warm_clean_run_imports_no_parser_no_formatter_and_no_rule(tmp_path: P
     assert {name for name in warm if name.startswith(unneeded)} == set()
 
 
+def test_status_imports_nothing_that_only_acting_needs(tmp_path: Path) -> None:
+    make_repository(tmp_path, LIBRARY)
+
+    shown = imported(tmp_path, "status")
+
+    assert {*HEAVY.split(), "base64", "hashlib", "json", "pathlib", "random", "tooling.git.execute"} & shown == set()
+
+
 def test_another_command_is_not_imported(tmp_path: Path) -> None:
     commands = {name for name in imported(tmp_path, "rules") if name.startswith("tooling.commands.")}
 

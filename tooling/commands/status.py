@@ -27,12 +27,14 @@ def configure(parser: ArgumentParser) -> None:
     add_options(parser, dry_run=False)
 
 
+begin = asking
+
+
 def run(options: Namespace, console: Console) -> int:
     """Show where things stand; what shows it is imported while git is reading."""
-    with asking() as asked:
-        from tooling.git.report import report
+    from tooling.git.report import report
 
-        return report("status", options, console, lambda _: _status(asked))
+    return report("status", options, console, lambda _: _status(options.begun))
 
 
 def _status(asked: Asked) -> Outcome:

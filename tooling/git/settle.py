@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 from tooling.git import journal
 from tooling.git.command import Git
 from tooling.git.journal import Entry
-from tooling.git.lineends import let_go
 from tooling.git.state import Repo
 
 
@@ -18,7 +18,10 @@ def settle(repo: Repo, git: Git) -> Entry | None:
 
         worktree.sweep(repo, git)
     entry = _settled(repo, git, journal.open_entry(repo))
-    let_go(repo)
+    if os.path.exists(os.path.join(repo.common_dir, "info", "attributes")):
+        from tooling.git import lineends
+
+        lineends.let_go(repo)
     return entry
 
 
