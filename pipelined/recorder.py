@@ -68,6 +68,8 @@ class _Recorder(TorchDispatchMode):
         self._origins: Any = WeakIdKeyDictionary()
         self._inside: Any = WeakIdKeyDictionary()
         """What was made inside a block, and by which call."""
+        self._stained: Any = WeakIdKeyDictionary()
+        """What a block was given and wrote into, and by which call."""
         self._index: Any = WeakIdKeyDictionary()
         self._names: Any = WeakIdKeyDictionary({tensor: name for name, tensor in model.named_parameters()})
         self._buffers: Any = WeakIdKeyDictionary({tensor: name for name, tensor in model.named_buffers()})
@@ -93,14 +95,26 @@ class _Recorder(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if self._depth:
-            result = self._compute(func, args, kwargs)
-            self._count(func, args, kwargs, result)
-            for tensor in _tensors(result):
-                if tensor not in self._origins:
-                    self._inside[tensor] = len(self.calls) - 1
-            self._note_writes(func, args, inside=True)
-            return result
+        return self._in_block(func, args, kwargs) if self._depth else self._outside(func, args, kwargs)
+
+    def _in_block(self, func: Any, args: Any, kwargs: Any) -> Any:
+        call = self.calls[-1]
+        # What a block reads without having been given it: code outside has left it somewhere, or another block has.
+        if not call.consumes.issuperset(origins := self.origins((args, kwargs))):
+            self.calls[-1] = replace(call, consumes=call.consumes | origins)
+        for tensor in _tensors((args, kwargs)):
+            maker = self._inside.get(tensor)
+            if maker is not None and self.calls[maker].module != call.module:
+                self._side(tensor, f"{call.module} reads a tensor")
+        result = self._compute(func, args, kwargs)
+        self._count(func, args, kwargs, result)
+        for tensor in _tensors(result):
+            if tensor not in self._origins and tensor not in self._inside:
+                self._inside[tensor] = len(self.calls) - 1
+        self._note_writes(func, args, inside=True)
+        return result
+
+    def _outside(self, func: Any, args: Any, kwargs: Any) -> Any:
         origins = self.origins((args, kwargs))
         for tensor in _tensors((args, kwargs)):
             if name := self._names.get(tensor):
@@ -150,6 +164,7 @@ class _Recorder(TorchDispatchMode):
             self._origins[leaf] = frozenset({index})
             self._index[leaf] = index
             self._inside.pop(leaf, None)
+            self._stained.pop(leaf, None)
             size = leaf.numel() * leaf.element_size()
             dtype = str(leaf.dtype).removeprefix("torch.")
             self.values.append(Value(len(self.calls) - 1, tuple(leaf.shape), dtype, size))
@@ -165,9 +180,10 @@ class _Recorder(TorchDispatchMode):
 
     def _side(self, tensor: torch.Tensor, who: str) -> None:
         """Note an obstacle if the tensor left a block otherwise than as what the block returned."""
-        call = self._inside.get(tensor)
-        if call is not None:
-            self._obstacles[f"{who} that {self.calls[call].module} makes inside and does not return"] = None
+        for how, calls in (("makes inside", self._inside), ("writes into", self._stained)):
+            call = calls.get(tensor)
+            if call is not None:
+                self._obstacles[f"{who} that {self.calls[call].module} {how} and does not return"] = None
 
     def _note_writes(self, func: Any, args: Any, *, inside: bool) -> None:
         """Note which values an operation writes into, itself or through a view."""
@@ -183,8 +199,8 @@ class _Recorder(TorchDispatchMode):
     def _note_write(self, tensor: torch.Tensor, origins: frozenset[int], *, inside: bool) -> None:
         index = self._index.get(tensor)
         if inside:
-            if index is not None and self.values[index].call != len(self.calls) - 1:
-                self._obstacles[f"{self.calls[-1].module} writes into what it is given"] = None
+            if self._inside.get(tensor) != len(self.calls) - 1:
+                self._stained[tensor] = len(self.calls) - 1
             return
         if origins:
             self._origins[tensor] = self._origins.get(tensor, frozenset()) | origins
@@ -220,4 +236,4 @@ def _hidden(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _spelled(path: Any) -> str:
-    return "".join(str(key) for key in path).lstrip(".") or "a tensor"
+    return "".join(str(key) for key in path).replace("['", ".").replace("']", "").lstrip(".") or "a tensor"

@@ -1,0 +1,180 @@
+"""What a dry run takes notice of: writes, side doors, decisions, and operations that need content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from pipelined import BeginBlock
+from pipelined.dataflow import Dataflow, dataflow
+
+Forward = Callable[["Two", torch.Tensor], torch.Tensor]
+
+
+class Two(nn.Module):
+    """Two blocks on two IPUs; what is between them is what a test is about."""
+
+    def __init__(self, forward: Forward) -> None:
+        super().__init__()
+        self.first, self.second = BeginBlock(Noted(), "first", ipu_id=0), BeginBlock(Noted(), "second", ipu_id=1)
+        self.register_buffer("count", torch.zeros(()))
+        self.scale = nn.Parameter(torch.ones(4))
+        self.own_forward = forward
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.own_forward(self, x)
+
+
+class Noted(nn.Module):
+    """A layer that leaves what it computed inside in an attribute, and may write into what it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.writes = False
+        self.inner: Any = None
+        self.more: Any = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.writes:
+            x.mul_(2)
+        self.inner = x + 1
+        out: torch.Tensor = self.linear(self.inner)
+        return out if self.more is None else out + self.more
+
+
+def flow(forward: Forward) -> Dataflow:
+    """The flow on empty tensors; it is the same on real ones."""
+    found, same = (dataflow(Two(forward), {"x": torch.ones(2, 4)}, empty=empty) for empty in (True, False))
+    assert (found, found.obstacles, found.glue_parameters) == (same, same.obstacles, same.glue_parameters)
+    return found
+
+
+def writes_between(model: Two, x: torch.Tensor) -> torch.Tensor:
+    h = model.first(x)
+    h += 1
+    return model.second(h)
+
+
+def writes_through_a_view(model: Two, x: torch.Tensor) -> torch.Tensor:
+    h = model.first(x)
+    h[:, 0] = model.first(x)[:, 1]
+    return model.second(h)
+
+
+def masks(model: Two, x: torch.Tensor) -> torch.Tensor:
+    h = model.first(x)
+    h[x > 0] = 0
+    return model.second(h)
+
+
+@pytest.mark.parametrize(
+    ("forward", "written", "consumed"),
+    [
+        (writes_between, [True, False], {0}),
+        (masks, [True, False], {0}),
+        (writes_through_a_view, [True, False, False], {0, 1}),
+    ],
+)
+def test_writes_of_code_between_blocks_are_noted_and_carried(
+    forward: Forward, written: list[bool], consumed: set[int]
+) -> None:
+    found = flow(forward)
+
+    assert [value.written for value in found.values] == written
+    assert (found.calls[-1].consumes, found.obstacles) == (consumed, ())
+
+
+def block_writes_and_others_read(model: Two, x: torch.Tensor) -> torch.Tensor:
+    h = model.first(x)
+    model.second.writes = True
+    return model.second(h) + h
+
+
+def block_writes_and_nobody_reads(model: Two, x: torch.Tensor) -> torch.Tensor:
+    model.second.writes = True
+    return model.second(model.first(x) + 0)
+
+
+def side_door(model: Two, x: torch.Tensor) -> torch.Tensor:
+    return model.second(model.first(x)) + model.first.inner
+
+
+def side_door_to_a_block(model: Two, x: torch.Tensor) -> torch.Tensor:
+    h = model.first(x)
+    model.second.more = model.first.inner
+    return model.second(h)
+
+
+def side_door_to_the_output(model: Two, x: torch.Tensor) -> Any:
+    return {"logits": model.second(model.first(x)), "attentions": (model.first.inner,)}
+
+
+def decides_between(model: Two, x: torch.Tensor) -> torch.Tensor:
+    h = model.first(x)
+    return model.second(h if h.sum() > 0 else -h)
+
+
+def decides_at_the_end(model: Two, x: torch.Tensor) -> torch.Tensor:
+    h = model.second(model.first(x))
+    return h if h.sum() > 0 else -h
+
+
+def decides_by_the_inputs(model: Two, x: torch.Tensor) -> torch.Tensor:
+    h = model.first(x)
+    return model.second(h if x.sum() > 0 else -h)
+
+
+def counts(model: Two, x: torch.Tensor) -> torch.Tensor:
+    model.count += 1
+    return model.second(model.first(x))
+
+
+@pytest.mark.parametrize(
+    ("forward", "obstacles"),
+    [
+        (
+            block_writes_and_others_read,
+            ("code outside blocks reads a tensor that second writes into and does not return",),
+        ),
+        (block_writes_and_nobody_reads, ()),
+        (side_door, ("code outside blocks reads a tensor that first makes inside and does not return",)),
+        (side_door_to_a_block, ("second reads a tensor that first makes inside and does not return",)),
+        (
+            side_door_to_the_output,
+            ("the output has attentions[0] that first makes inside and does not return",),
+        ),
+        (decides_between, ("code outside blocks decides by what a block returned",)),
+        (decides_at_the_end, ()),
+        (decides_by_the_inputs, ()),
+        (counts, ("code outside blocks writes the buffer count",)),
+    ],
+)
+def test_what_no_cut_could_get_right_is_said(forward: Forward, obstacles: tuple[str, ...]) -> None:
+    assert flow(forward).obstacles == obstacles
+
+
+def left_behind(model: Two, x: torch.Tensor) -> torch.Tensor:
+    h = model.first(x)
+    model.second.more = h * model.scale
+    return model.second(x)
+
+
+def test_a_block_consumes_what_it_was_left_and_parameters_between_blocks_are_known() -> None:
+    found = flow(left_behind)
+
+    assert (found.calls[1].consumes, found.glue_parameters) == ({0}, {"scale"})
+
+
+def test_operations_whose_result_depends_on_content_run_on_zeros() -> None:
+    def counted(model: Two, x: torch.Tensor) -> torch.Tensor:
+        h = model.second(model.first(x))
+        return h[h.nonzero()[:, 0]]
+
+    found = dataflow(Two(counted), {"x": torch.ones(2, 4)}, empty=True)
+
+    assert (len(found.values), found.outputs, found.obstacles) == (2, {1}, ())
