@@ -37,10 +37,14 @@ class Program:
 
     def run(self, batches: Sequence[Mapping[str, Any]], step: int) -> None:
         """Pass these microbatches through; `step` is part of the key of their random numbers."""
+        self.run_each([batches] * len(self.stages), step)
+
+    def run_each(self, batches: Sequence[Sequence[Mapping[str, Any]]], step: int) -> None:
+        """The same with arguments of their own for each of this process's stages; their tensors must be equal."""
         if self.schedule is None:
             return
-        for stage in self.stages:
-            stage.microbatches, stage.step = batches, step
+        for stage, own in zip(self.stages, batches, strict=True):
+            stage.microbatches, stage.step = own, step
         numbers = torch.arange(self.microbatches)
         try:
             with span("scheduling"):

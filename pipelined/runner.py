@@ -72,6 +72,8 @@ class Runner:
         self.throughput = Throughput()
         self.trained: Program | None = None
         """What ran when a step was trained last."""
+        self.closing: list[Callable[[], None]] = []
+        """Called before the connections are closed."""
 
     def run(self, make: Callable[[], Sequence[Batch]], *, step: int, training: bool, whole: bool = False) -> Passed:
         """Pass the microbatches that `make` gives through; those alike and in a row go together.
@@ -105,7 +107,13 @@ class Runner:
         with span("sharing"), self.together():
             source, group = self.ranks.global_rank(ipu), self.ranks.pipeline()
             dist.broadcast_object_list(sent, src=source, group=group, device=self.ranks.device)
-        return tree_map(self._moved, sent[0])
+        return tree_map(self.moved, sent[0])
+
+    def key(self, batch: Batch) -> str:
+        """What a dry run depends on."""
+        device = self.ranks.device.type
+        casts = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
+        return f"{signature(batch)} training={self.model.training} autocast={casts}"
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -118,6 +126,8 @@ class Runner:
 
     def close(self) -> None:
         """Give up buffers and connections."""
+        for close in self.closing:
+            close()
         for made in self._programs.values():
             made.close()
         self._programs.clear()
@@ -146,22 +156,16 @@ class Runner:
     def _grouped(self, batches: Sequence[Batch]) -> list[tuple[list[Batch], Dataflow, str]]:
         found: list[tuple[list[Batch], Dataflow, str]] = []
         for given in batches:
-            batch = tree_map(self._moved, without_cache(self.model, given))
-            key = self._key(batch)
+            batch = tree_map(self.moved, without_cache(self.model, given))
+            key = self.key(batch)
             if found and found[-1][2] == key:
                 found[-1][0].append(batch)
             else:
                 found.append(([batch], self._flow(batch, key), key))
         return found
 
-    def _moved(self, leaf: Any) -> Any:
+    def moved(self, leaf: Any) -> Any:
         return leaf.to(self.ranks.device) if isinstance(leaf, torch.Tensor) else leaf
-
-    def _key(self, batch: Batch) -> str:
-        """What a dry run depends on."""
-        device = self.ranks.device.type
-        casts = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
-        return f"{signature(batch)} training={self.model.training} autocast={casts}"
 
     def _flow(self, batch: Batch, key: str) -> Dataflow:
         if key not in self._flows:

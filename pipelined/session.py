@@ -13,11 +13,13 @@ from torch import nn
 
 from pipelined.calls import answered
 from pipelined.errors import PipelineError
+from pipelined.generate import generate
 from pipelined.holders import Holders
 from pipelined.microbatches import Batch, merge, rows_of, split, split_rows
 from pipelined.profile import Profile
 from pipelined.profiling import Profiler
 from pipelined.ranks import Ranks
+from pipelined.relay import Relay
 from pipelined.runner import Runner
 from pipelined.spans import span
 from pipelined.throughput import Throughput
@@ -48,6 +50,7 @@ class Session:
         self.profiler: Profiler | None = None
         self.step = 0
         self._runner = runner
+        self._relay = Relay(runner, microbatches)
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -130,6 +133,15 @@ class Session:
         passed = self._runner.run(make, step=self.step, training=False)
         merged = merge(passed.outputs, [rows_of(one) for one in parts]) if passed.outputs else None
         return self._runner.broadcast(merged, passed.last_ipu) if everywhere else merged
+
+    def generate(self, *args: Any, **kwargs: Any) -> Any:
+        """What the model's own `generate` returns, in every process of the replica and without dropout.
+
+        The samples go through the stages in as many sub-batches as there are microbatches. Random numbers are those of
+        the replica's first process. A streamer may be given to one process alone. PipelineError in every process for
+        a static cache, or one that was filled elsewhere.
+        """
+        return generate(self._relay, args, kwargs)
 
     def _forward_backward(self, make: Callable[[], Sequence[Batch]], num_items: int | None) -> torch.Tensor:
         items = {} if num_items is None else {"num_items_in_batch": self._of_all_replicas(num_items)}

@@ -22,6 +22,9 @@ from pipelined.spans import span, turn
 Finish = Callable[[Any, int], torch.Tensor]
 """Takes the model's output for a microbatch, and returns a tensor of one element to be differentiated."""
 
+Skipped = Callable[[int, int], None]
+"""Takes the index of a call that another stage makes, and the microbatch: told when the call would have been made."""
+
 
 class Stage(nn.Module):
     """What `torch.distributed.pipelining` calls as the module of a stage.
@@ -47,6 +50,7 @@ class Stage(nn.Module):
         self.finish, self.seed, self.device = finish, seed, device
         self.microbatches: Sequence[Mapping[str, Any]] = ()
         self.step = 0
+        self.skipped: Skipped = _nothing
         self._own = tuple(call for call, stage in enumerate(plan.stage_of_call) if stage == index)
         self._received = plan.payloads[index - 1] if index else ()
         self._sent = plan.payloads[index] if index < len(plan.payloads) else ()
@@ -74,6 +78,8 @@ class Stage(nn.Module):
             with span("glue"), keyed(self.seed, self.step, number):
                 output = model(**self.microbatches[number])
         except _StageDoneError:
+            for index in range(run.next, len(self.flow.calls)):
+                self.skipped(index, number)
             return tuple(run.collected[index].contiguous() for index in self._sent)
         finally:
             del model.__dict__[CURRENT]
@@ -109,6 +115,7 @@ class Pass:
             )
         call = flow.calls[index]
         if plan.stage_of_call[index] != self.stage.index:
+            self.stage.skipped(index, self.microbatch)
             return self._elsewhere(call, args, kwargs)
         with span("blocks"), keyed(self.stage.seed, self.stage.step, self.microbatch, index):
             output = compute(*args, **kwargs)
@@ -155,6 +162,10 @@ class Pass:
         empty = torch.zeros((), dtype=getattr(torch, value.dtype), device=self.stage.device)
         # Without memory of its own, unless it is to be written into.
         return empty.expand(value.shape).clone() if value.written else empty.expand(value.shape)
+
+
+def _nothing(call: int, microbatch: int) -> None:
+    """What is done about skipped calls where nobody asks for anything."""
 
 
 class _StageDoneError(BaseException):

@@ -1,0 +1,126 @@
+"""Generation over stages: every process runs transformers' own loop, and the stages compute each forward pass in it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._pytree import tree_map
+
+from pipelined.agreement import content
+from pipelined.errors import PipelineError
+from pipelined.relay import Relay
+
+
+def generate(relay: Relay, args: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+    """What the model's `generate` returns for these arguments, in every process.
+
+    What the loop itself raises, every process raises, and the session lives on.
+    """
+    model = relay.runner.model
+    if not callable(getattr(model, "generate", None)):
+        raise PipelineError(f"{type(model).__name__} does not generate")
+    args, arguments = tree_map(relay.runner.moved, (tuple(args), dict(arguments)))
+    relay.raised_by_all = False
+    relay.share_random_state()
+    result, error = None, None
+    try:
+        with (
+            _evaluating(model),
+            _on(model, relay.runner.ranks.device),
+            _relayed(model, relay, _beams(model, args, arguments)),
+        ):
+            result = model.generate(*args, **arguments)
+    except Exception as raised:
+        if relay.raised_by_all:
+            raise
+        error = raised
+    # The others are about to agree as well: on their next forward pass, or here on the end.
+    relay.agree(f"generated {_generated(result):08x}", error)
+    return result
+
+
+@contextmanager
+def _evaluating(model: nn.Module) -> Iterator[None]:
+    """Have every module in eval mode for a while."""
+    training = [module for module in model.modules() if module.training]
+    for module in training:
+        module.training = False
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
+
+
+@contextmanager
+def _on(model: nn.Module, device: torch.device) -> Iterator[None]:
+    """Have the model say that it is on this device: the first of its parameters may be on another process's."""
+    kind = type(model)
+    model.__class__ = type(kind.__name__, (kind,), {"device": device, "__module__": kind.__module__})
+    try:
+        yield
+    finally:
+        model.__class__ = kind
+
+
+@contextmanager
+def _relayed(model: Any, relay: Relay, beams: int) -> Iterator[None]:
+    """While this lasts forward passes of the model go over the stages, and so do those of its encoder by itself."""
+    original = model.forward
+
+    def entered(*args: Any, **kwargs: Any) -> Any:
+        return original(*args, **kwargs) if relay.entered is None else relay.entered(*args, **kwargs)
+
+    with ExitStack() as replaced:
+        if model.config.is_encoder_decoder:
+            encoder = model.get_encoder()
+            forward = _relaying(relay, "encoder", encoder.forward, encoder, unit=1)
+            replaced.enter_context(_forward(encoder, forward, encoder.forward))
+        replaced.enter_context(_forward(model, _relaying(relay, "model", entered, original, unit=beams), original))
+        yield
+
+
+def _relaying(
+    relay: Relay, name: str, inside: Callable[..., Any], called: Callable[..., Any], *, unit: int
+) -> Callable[..., Any]:
+    """A forward for the loop to call; while a stage or a dry run is inside, it is that of the module."""
+    names = list(inspect.signature(called if name == "model" else inside).parameters)
+
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        if relay.entered is not None:
+            return inside(*args, **kwargs)
+        return relay.run(name, called, {**dict(zip(names, args, strict=False)), **kwargs}, unit=unit)
+
+    return forward
+
+
+@contextmanager
+def _forward(module: nn.Module, forward: Callable[..., Any], original: Callable[..., Any]) -> Iterator[None]:
+    """Have a module call this forward, which looks like the original."""
+    before = module.__dict__.get("forward")
+    module.__dict__["forward"] = wraps(original)(forward)
+    try:
+        yield
+    finally:
+        del module.__dict__["forward"]
+        if before is not None:
+            module.__dict__["forward"] = before
+
+
+def _beams(model: Any, args: Sequence[Any], arguments: Mapping[str, Any]) -> int:
+    """How many rows of a sample have to stay together, because beam search moves them among each other."""
+    config = arguments.get("generation_config") or (args[1] if len(args) > 1 else None)
+    asked = (arguments.get("num_beams"), getattr(config, "num_beams", None), model.generation_config.num_beams)
+    return next((beams for beams in asked if beams is not None), 1)
+
+
+def _generated(result: Any) -> int:
+    """A number that differs where what was generated differs."""
+    sequences = getattr(result, "sequences", result)
+    return content([{"sequences": sequences}]) if isinstance(sequences, torch.Tensor) else 0
