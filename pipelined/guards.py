@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from types import MappingProxyType
 from typing import Any
@@ -42,6 +43,17 @@ def original_class(cls: type) -> type:
 def is_parallelized(model: nn.Module) -> bool:
     """Whether `parallelize` has run and `deparallelize` has not."""
     return _CHANGES in model.__dict__
+
+
+@contextmanager
+def as_original(model: Any) -> Iterator[None]:
+    """While this lasts the pipelined model is of its original class, whose name tells others how to treat it."""
+    cls = type(model)
+    model.__class__ = original_class(cls)
+    try:
+        yield
+    finally:
+        model.__class__ = cls
 
 
 def guard(cls: type) -> None:
@@ -101,12 +113,8 @@ def _as_original(save_pretrained: Method) -> Method:
     """Save under the name of the original class, which is what the checkpoint is for."""
 
     def save(self: Any, *args: Any, **kwargs: Any) -> Any:
-        cls = type(self)
-        self.__class__ = original_class(cls)
-        try:
+        with as_original(self):
             return save_pretrained(self, *args, **kwargs)
-        finally:
-            self.__class__ = cls
 
     return save
 

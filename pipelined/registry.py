@@ -71,9 +71,17 @@ def to_pipelined(
     A PEFT model stays one, around the pipelined version of its base model. A class without a pipelined version is an
     UnregisteredModelError, unless `force` lets a placement be found when the model is parallelized.
     """
-    base = _without_peft(model)
+    base = without_peft(model)
     cls = _pipelined_class(type(base), force=force)
     return cls.from_transformers(model, ipu_config) if base is model else cls.from_peft(model, ipu_config)
+
+
+def without_peft(model: nn.Module) -> nn.Module:
+    """The model that a PEFT model adapts, or the model itself."""
+    if hasattr(model, "peft_config") and hasattr(model, "get_base_model"):
+        base: nn.Module = model.get_base_model()
+        return base
+    return model
 
 
 def _pipelined_class(own: type, *, force: bool) -> type[PipelineMixin]:
@@ -82,14 +90,6 @@ def _pipelined_class(own: type, *, force: bool) -> type[PipelineMixin]:
     if force and own not in _PIPELINED:
         return _derived(own)
     return registered(own)
-
-
-def _without_peft(model: nn.Module) -> nn.Module:
-    """The model that a PEFT model adapts, or the model itself."""
-    if hasattr(model, "peft_config") and hasattr(model, "get_base_model"):
-        base: nn.Module = model.get_base_model()
-        return base
-    return model
 
 
 def _derived(original: type) -> type[PipelineMixin]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import torch
@@ -12,15 +13,19 @@ import torch.distributed as dist
 from torch import nn
 
 from pipelined.calls import answered
+from pipelined.checkpoint import Training, load_checkpoint, save_checkpoint
 from pipelined.errors import PipelineError
 from pipelined.generate import generate
 from pipelined.holders import Holders
 from pipelined.microbatches import Batch, merge, rows_of, split, split_rows
+from pipelined.ownership import Ownership
 from pipelined.profile import Profile
 from pipelined.profiling import Profiler
 from pipelined.ranks import Ranks
 from pipelined.relay import Relay
 from pipelined.runner import Runner
+from pipelined.saving import save_pretrained
+from pipelined.small import Stateful
 from pipelined.spans import span
 from pipelined.throughput import Throughput
 from pipelined.tied import clip, synchronize
@@ -142,6 +147,48 @@ class Session:
         a static cache, or one that was filled elsewhere.
         """
         return generate(self._relay, args, kwargs)
+
+    def state_dict(self, *, everywhere: bool = False) -> dict[str, Any]:
+        """The model's, under the keys of the original class: in main memory of process 0, or of all processes.
+
+        Where it is not wanted it is empty.
+        """
+        return self._part.gathered(everywhere=everywhere)
+
+    def own_state_dict(self) -> dict[str, Any]:
+        """Of the model's state dict what belongs to this process; those of a replica together are the whole."""
+        return self._part.own()
+
+    def save_pretrained(self, folder: str | Path, *, max_shard_size: int | str = "50GB") -> None:
+        """Save as the original class does, each process its part; `from_pretrained` of that class loads it.
+
+        Of a PEFT model the adapters are saved. A process that dies meanwhile leaves a folder that loads as before.
+        """
+        save_pretrained(self._part, folder, max_shard_size=max_shard_size)
+
+    def save_checkpoint(
+        self, folder: str | Path, *, keep: int | None = None, also: Mapping[str, Stateful] | None = None
+    ) -> Path:
+        """Save all that training depends on into a new folder in this one, and return that.
+
+        `also` are things with a state, such as a learning rate scheduler, by name. With `keep` only so many of the
+        newest remain. A process that dies meanwhile leaves those that were there.
+        """
+        return save_checkpoint(self._part, folder, self._training(also), keep=keep)
+
+    def load_checkpoint(self, folder: str | Path, *, also: Mapping[str, Stateful] | None = None) -> None:
+        """Go on from a checkpoint, or from the newest in the folder: the next step is what it would have been then.
+
+        It may be of another number of IPUs or replicas. PipelineError, and nothing changed, where it does not fit.
+        """
+        self.step = load_checkpoint(self._part, folder, self._training(also))
+
+    @property
+    def _part(self) -> Ownership:
+        return Ownership(self.model, self.holders, self.ranks, self._runner.together)
+
+    def _training(self, also: Mapping[str, Stateful] | None) -> Training:
+        return Training(self.step, self._runner.seed, self.optimizer, also or {})
 
     def _forward_backward(self, make: Callable[[], Sequence[Batch]], num_items: int | None) -> torch.Tensor:
         items = {} if num_items is None else {"num_items_in_batch": self._of_all_replicas(num_items)}
