@@ -1,4 +1,4 @@
-"""What a session's processes spent their time on, and what they sent: gathered from all of them, for people and as JSON.
+"""What a session's processes spent their time on, and what they sent: of all of them, for people and as JSON.
 
 Percentages are of the time that a process spent in the session's methods; what its script does in between is not in it.
 """
@@ -11,6 +11,7 @@ from typing import Any
 
 BUSY = ("blocks", "glue", "ending", "backward", "updating")
 IDLE = ("waiting", "agreeing", "sharing")
+_GROUPS = {"busy": BUSY, "idle": IDLE, "neither": ("scheduling",)}
 
 _WORDS = {
     "blocks": "forward of its own blocks",
@@ -72,7 +73,7 @@ class Profile:
     shares: tuple[Share, ...]
 
     def text(self) -> str:
-        """A table with a line a process, what it means, and the bytes of each boundary."""
+        """A table with a column a process, and the bytes of each boundary."""
         return "\n".join(self._lines())
 
     def data(self) -> dict[str, Any]:
@@ -92,10 +93,11 @@ class Profile:
         tokens = "" if self.tokens_per_second is None else f", {self.tokens_per_second:,.0f} tokens/s"
         yield f"training steps: {self.steps} of {self.microbatches} microbatches, {self.schedule}{of_each}{tokens}"
         yield ""
-        yield f"{'process':<9}{'IPU':<5}{'busy':>7}{'idle':>7}  " + "".join(f"{kind:>11}" for kind in _WORDS)
-        for share in self.shares:
-            parts = "".join(f"{share.part(kind):>11.1%}" for kind in _WORDS)
-            yield f"{share.process:<9}{share.ipu:<5}{share.part(*BUSY):>7.1%}{share.part(*IDLE):>7.1%}  {parts}"
+        yield f"{'process':<14}" + "".join(f"{share.process:>8}" for share in self.shares)
+        yield f"{'IPU':<14}" + "".join(f"{share.ipu:>8}" for share in self.shares)
+        for name, kinds in _GROUPS.items():
+            yield self._row(name, kinds)
+            yield from (f"{self._row('  ' + kind, (kind,))}  {_WORDS[kind]}" for kind in kinds)
         yield ""
         if self.bubble is not None:
             yield f"the schedule itself has IPUs wait {self.bubble:.1%} of the time"
@@ -103,6 +105,6 @@ class Profile:
             for (source, to), size in sorted(share.sent.items()):
                 each = f", {size / self.steps:,.0f} a step" if self.steps else ""
                 yield f"process {share.process} sent {size:,} bytes from stage {source} to stage {to}{each}"
-        yield ""
-        yield f"busy: {', '.join(BUSY)}; idle: {', '.join(IDLE)}"
-        yield from (f"{kind}: {word}" for kind, word in _WORDS.items())
+
+    def _row(self, name: str, kinds: tuple[str, ...]) -> str:
+        return f"{name:<14}" + "".join(f"{share.part(*kinds):>8.1%}" for share in self.shares)

@@ -97,31 +97,28 @@ PROFILE = Profile(
 )
 
 
-def test_a_profile_reads_as_a_table_with_a_legend() -> None:
-    assert [line.rstrip() for line in PROFILE.text().splitlines()] == [
+def test_a_profile_reads_as_a_table() -> None:
+    assert PROFILE.text().splitlines() == [
         "training steps: 2 of 4 microbatches, 1f1b, 2.000 s each, 1,234 tokens/s",
         "",
-        "process  IPU     busy   idle       blocks       glue     ending   backward   updating    waiting   agreeing"
-        "    sharing scheduling",
-        "0        0      75.0%  12.5%        25.0%       6.2%       0.0%      43.8%       0.0%      12.5%       0.0%"
-        "       0.0%      12.5%",
-        "1        1      75.0%  25.0%        25.0%       0.0%      12.5%      37.5%       0.0%      18.8%       0.0%"
-        "       6.2%       0.0%",
+        "process              0       1",
+        "IPU                  0       1",
+        "busy             75.0%   75.0%",
+        "  blocks         25.0%   25.0%  forward of its own blocks",
+        "  glue            6.2%    0.0%  forward of the code around them",
+        "  ending          0.0%   12.5%  after the model's last block: the loss",
+        "  backward       43.8%   37.5%  backward",
+        "  updating        0.0%    0.0%  the optimizer",
+        "idle             12.5%   25.0%",
+        "  waiting        12.5%   18.8%  for a message from another stage",
+        "  agreeing        0.0%    0.0%  with the others on what to run, a dry run included",
+        "  sharing         0.0%    6.2%  losses, norms and gradients with the others",
+        "neither          12.5%    0.0%",
+        "  scheduling     12.5%    0.0%  what torch's schedule does in between",
         "",
         "the schedule itself has IPUs wait 20.0% of the time",
         "process 0 sent 4,096 bytes from stage 0 to stage 1, 2,048 a step",
         "process 1 sent 2,048 bytes from stage 1 to stage 0, 1,024 a step",
-        "",
-        "busy: blocks, glue, ending, backward, updating; idle: waiting, agreeing, sharing",
-        "blocks: forward of its own blocks",
-        "glue: forward of the code around them",
-        "ending: after the model's last block: the loss",
-        "backward: backward",
-        "updating: the optimizer",
-        "waiting: for a message from another stage",
-        "agreeing: with the others on what to run, a dry run included",
-        "sharing: losses, norms and gradients with the others",
-        "scheduling: what torch's schedule does in between",
     ]
 
 
