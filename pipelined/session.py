@@ -119,24 +119,46 @@ class Session:
         """
         return self._forward_backward(lambda: microbatches, num_items_in_batch)
 
+    def accumulate(self, microbatches: Sequence[Batch]) -> torch.Tensor:
+        """Set the gradients of the sum of these microbatches' losses, averaged over replicas; return each loss.
+
+        The losses are those of this replica, the same in its processes. Gradients must have been zeroed.
+        """
+        passed = self._runner.run(lambda: microbatches, step=self.step, training=True, whole=True)
+        self.step += 1
+        with self._runner.together():
+            synchronize(self.parameters(), self.holders, self.ranks, mean=True)
+        return passed.losses
+
     def clip(self, max_norm: float) -> torch.Tensor:
         """Scale the gradients of the whole model so that their 2-norm is at most this; return what it was."""
         with self._runner.together():
             return clip(self.parameters(), self.holders, self.ranks, max_norm)
 
-    def evaluate(self, batch: Batch, *, everywhere: bool = True) -> Any:
+    def evaluate(
+        self,
+        batch: Batch,
+        *,
+        everywhere: bool = True,
+        microbatches: int | None = None,
+        keep: Callable[[Any], Any] | None = None,
+    ) -> Any:
         """What the model returns for a batch, without gradients: in every process, or only where the last stage is.
 
-        A batch that cannot be cut into equal microbatches ends in a smaller one. Elsewhere the result is None.
+        A batch that cannot be cut into equal microbatches ends in a smaller one. Elsewhere the result is None. `keep`
+        makes of it what is wanted, before it is sent to all.
         """
         parts: list[Batch] = []
 
         def make() -> list[Batch]:
-            parts.extend(split_rows(batch, -(-rows_of(batch) // self.microbatches)))
+            parts.extend(split_rows(batch, -(-rows_of(batch) // (microbatches or self.microbatches))))
             return parts
 
         passed = self._runner.run(make, step=self.step, training=False)
         merged = merge(passed.outputs, [rows_of(one) for one in parts]) if passed.outputs else None
+        if merged is not None and keep is not None:
+            with self._runner.together():
+                merged = keep(merged)
         return self._runner.broadcast(merged, passed.last_ipu) if everywhere else merged
 
     def generate(self, *args: Any, **kwargs: Any) -> Any:
