@@ -36,7 +36,7 @@ from pipelined.registry import register, registered, to_pipelined
 from pipelined.serialized import SerializedEmbedding, SerializedLinear, SharedEmbedding, SplitProjection
 
 if _TYPE_CHECKING:
-    from pipelined.distribute import distribute
+    from pipelined.distributed import distribute
     from pipelined.session import Session
 
 __all__ = [
@@ -71,7 +71,7 @@ __all__ = [
     "to_pipelined",
 ]
 
-_LATER = {"Session": "pipelined.session", "distribute": "pipelined.distribute"}
+_LATER = {"Session": "pipelined.session", "distribute": "pipelined.distributed"}
 """Names whose modules take long to import: they bring torch's own pipelining, and who only places models needs none."""
 
 

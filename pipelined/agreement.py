@@ -21,32 +21,32 @@ def agree(words: str, error: Exception | None, ranks: Ranks, *, everywhere: bool
     Else what every process is to raise: the error where all have the same, or a PipelineError that tells who has what.
     If not `everywhere`, this replica alone agrees, and does not wait for others.
     """
-    replicas, group = (ranks.replicas, ranks.everybody()) if everywhere else (1, ranks.pipeline())
+    rows = ranks.rows if everywhere else (ranks.rows[ranks.replica],)
+    group = ranks.everybody() if everywhere else ranks.pipeline()
+    members = dist.get_process_group_ranks(group)
     own = int.from_bytes(blake2b(words.encode(), digest_size=8).digest(), signed=True)
     sent = torch.tensor([own, error is not None], dtype=torch.int64)
-    parts = [torch.empty_like(sent) for _ in range(replicas * ranks.ipus)]
+    parts = [torch.empty_like(sent) for _ in members]
     dist.all_gather(parts, sent, group=group)
-    received = torch.stack(parts)
-    by_replica = received.view(replicas, ranks.ipus, 2)
-    if not received[:, 1].any() and bool((by_replica[:, :, 0] == by_replica[:, :1, 0]).all()):
+    heard = dict(zip(members, (part.tolist() for part in parts), strict=True))
+    if all(heard[rank] == [heard[row[0]][0], 0] for row in rows for rank in row):
         return None
-    told: list[Any] = [None] * len(parts)
+    told: list[Any] = [None] * len(members)
     said = None if error is None else (type(error).__name__, str(error))
     dist.all_gather_object(told, (words, said), group=group)
-    return _verdict(told, error, ranks.ipus, first=0 if everywhere else ranks.global_rank(0))
+    return _verdict(dict(zip(members, told, strict=True)), error, rows)
 
 
-def _verdict(told: Sequence[Any], error: Exception | None, ipus: int, *, first: int) -> Exception:
-    if error is not None and all(other == told[0][1] for _, other in told):
+def _verdict(told: Mapping[int, Any], error: Exception | None, rows: Sequence[Sequence[int]]) -> Exception:
+    """What all raise; `told` gives by process its words and its error."""
+    errors = {rank: other for rank, (_, other) in sorted(told.items()) if other is not None}
+    if error is not None and len(errors) == len(told) and len(set(errors.values())) == 1:
         return error
-    for rank, (_, other) in enumerate(told):
-        if other is not None:
-            return PipelineError(f"process {first + rank}: {other[0]}: {other[1]}")
-    rank = next(rank for rank, (words, _) in enumerate(told) if words != told[rank - rank % ipus][0])
-    against = rank - rank % ipus
+    for rank, (kind, text) in errors.items():
+        return PipelineError(f"process {rank}: {kind}: {text}")
+    first, rank = next((row[0], rank) for row in rows for rank in row if told[rank] != told[row[0]])
     return PipelineError(
-        f"the processes were given different inputs: process {first + against}"
-        f" {told[against][0]}; process {first + rank} {told[rank][0]}",
+        f"the processes were given different inputs: process {first} {told[first][0]}; process {rank} {told[rank][0]}",
         hint="give the same batch to every process of a replica",
     )
 

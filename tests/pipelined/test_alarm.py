@@ -12,7 +12,7 @@ import torch
 import transformers
 
 from pipelined import IPUConfig, PipelineError
-from pipelined.distribute import distribute
+from pipelined.distributed import distribute
 from pipelined.execution import Execution
 from pipelined.sample import sample_inputs
 from tests.pipelined.processes import outcomes, run

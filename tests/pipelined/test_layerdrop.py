@@ -10,7 +10,7 @@ import transformers
 from torch import nn
 
 from pipelined import IPUConfig
-from pipelined.distribute import distribute
+from pipelined.distributed import distribute
 from pipelined.execution import Execution
 from pipelined.layerdrop import dropped, layerdrop_inside
 from pipelined.sample import sample_inputs

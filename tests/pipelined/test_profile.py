@@ -10,7 +10,7 @@ import torch
 import transformers
 
 from pipelined.config import IPUConfig
-from pipelined.distribute import distribute
+from pipelined.distributed import distribute
 from pipelined.execution import Execution
 from pipelined.profile import Profile, Share
 from pipelined.spans import Spans, sent, span, turn

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.distributed.device_mesh import DeviceMesh
 
 from pipelined.config import IPUConfig
 from pipelined.flows import sample_flow
@@ -16,8 +17,8 @@ from pipelined.holders import Holders, holders
 from pipelined.layerdrop import layerdrop_inside
 from pipelined.loading import Pretrained
 from pipelined.microbatches import Batch
-from pipelined.raising import raised_by_all
 from pipelined.profiling import Profiler
+from pipelined.raising import raised_by_all
 from pipelined.ranks import Ranks, join
 from pipelined.registry import to_pipelined
 from pipelined.runner import Runner
@@ -32,6 +33,7 @@ def distribute(
     optimizer: MakeOptimizer | None = None,
     max_grad_norm: float | None = None,
     device: torch.device | str | None = None,
+    mesh: DeviceMesh | None = None,
     example: Batch | None = None,
     timeout: float = 1800.0,
     profile: bool = False,
@@ -49,11 +51,13 @@ def distribute(
     configuration names other ones; `Pretrained` has more to choose.
 
     `optimizer` makes one of the parameters that are here. `example` is a batch to find out with what flows, where none
-    can be made up. `timeout` is in seconds: how long to wait for a process that says nothing. With `profile` the session
+    can be made up. `mesh` has dimensions `dp` and `pp`, for processes in another order than IPU by IPU, replica by
+    replica. `timeout` is in seconds: how long to wait for a process that says nothing. With `profile` the session
     records what its processes spend their time on, for `Session.profile`. PipelineError where the
     number of processes does not fit, and in every process where one of them cannot place or load the model.
     """
-    ranks, _ = join(ipu_config._ipus_per_replica, ipu_config.replication_factor, device, timedelta(seconds=timeout))
+    ipus, replicas = ipu_config._ipus_per_replica, ipu_config.replication_factor
+    ranks = join(ipus, replicas, device=device, mesh=mesh, timeout=timedelta(seconds=timeout))
     given = Pretrained(model, model_class, dtype) if isinstance(model, str | Path) else model
     with ExitStack() as undo:
         undo.callback(ranks.close)
