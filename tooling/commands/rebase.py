@@ -29,12 +29,13 @@ from tooling.git.push import Allowed, push_step
 from tooling.git.pushing import push_of_entry
 from tooling.git.read import read_repo
 from tooling.git.ready import check_state
-from tooling.git.rebase import Wishes, plan_rebase
+from tooling.git.rebase import plan_rebase
 from tooling.git.rebased import rebase_outcome
 from tooling.git.rehearse import rehearsed
 from tooling.git.remotes import Roles, find_roles
 from tooling.git.replay import read_replay
 from tooling.git.report import Tell, report
+from tooling.git.safety import Wishes
 from tooling.git.shallow import check_enough, deepen, is_enough, promised, refusal, sources
 from tooling.git.signing import check_signing
 from tooling.git.state import HEADS, Repo, tracking_ref

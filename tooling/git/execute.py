@@ -15,9 +15,16 @@ from tooling.git.plan import Step
 from tooling.git.read import read_operation
 from tooling.git.state import Repo
 from tooling.git.text import to_git
+from tooling.git.watching import watched
 from tooling.process import Done
 
-_STATES: dict[str, journal.State] = {"refused": "abandoned", "failed": "abandoned", "push": "finished"}
+_STATES: dict[str, journal.State] = {
+    "refused": "abandoned",
+    "failed": "abandoned",
+    "push": "finished",
+    "unreachable": "finished",
+    "workflow-scope": "finished",
+}
 _PAUSES = (0.1, 0.6, 1.3)
 
 
@@ -54,16 +61,18 @@ def execute(way: Way, entry: Entry, tell: Callable[[str], None]) -> Ended:
     entry = journal.write(way.repo, entry._replace(state="running"))
     for step in entry.remaining:
         tell(step.why)
-        ended = _run(way, entry, step)
+        with watched(way.repo.git_dir, tell):
+            ended = _run(way, entry, step)
         if ended.stop:
             return ended._replace(entry=_close(way, ended.entry, _STATES.get(ended.stop.reason, "stopped")))
         entry = journal.write(way.repo, ended.entry._replace(done=entry.done + 1))
     return Ended(_close(way, entry, "finished"))
 
 
-def go_on(way: Way, entry: Entry, command: str) -> Ended:
+def go_on(way: Way, entry: Entry, command: str, tell: Callable[[str], None]) -> Ended:
     """Go on with a rebase that git has in progress: `command` is continue or skip."""
-    done = _patient(_verbatim(way.git), ("rebase", f"--{command}"))
+    with watched(way.repo.git_dir, tell):
+        done = _patient(_verbatim(way.git), ("rebase", f"--{command}"))
     return _rebased(way, entry, done)
 
 

@@ -13,6 +13,7 @@ from tooling.git.plan import Next, Plan, RefusedError, Step
 from tooling.git.state import HEADS, Commit, Remote
 from tooling.git.text import count, several, short, shown
 
+_WORKFLOW = re.compile("workflow.*scope|scope.*workflow", re.IGNORECASE)
 _FLAG = re.compile(r"^([ +\-*!=])\t([^\t]*)\t(.*)$", re.MULTILINE)
 
 
@@ -115,6 +116,8 @@ def refusal(porcelain: str, errors: str, hook: bool) -> tuple[str, str]:  # noqa
     lines = _FLAG.findall(porcelain)
     reason = next((summary for flag, _, summary in lines if flag == "!"), "")
     said = "\n".join(line[len("remote: ") :].rstrip() for line in errors.splitlines() if line.startswith("remote: "))
+    if "[remote rejected]" in reason and _WORKFLOW.search(f"{reason}\n{said}"):
+        return "workflow-scope", f"your login may not change workflows: {reason.partition('] ')[2]}\n{said}".strip()
     if "[remote rejected]" in reason:
         return "protected", f"the remote refused it: {reason.partition('] ')[2]}\n{said}".strip()
     if "stale info" in reason or "remote ref updated since checkout" in reason:

@@ -18,6 +18,11 @@ from tooling.git.replay import foreign_commits, is_ancestor
 from tooling.git.state import HEADS, Remote, Repo, tracking_ref
 from tooling.git.text import shown
 
+_WAYS = {
+    "stale": Next("look at what is there", ("git", "fetch", "origin")),
+    "workflow-scope": Next("log in with the right to change them", ("gh", "auth", "refresh", "-s", "workflow")),
+}
+
 
 class Sent(NamedTuple):
     """How a push ended: what moved, or why nothing did (a stable code and a sentence)."""
@@ -110,7 +115,7 @@ def sent_outcome(branch: str, sent: Sent) -> Outcome:
         exit=Exit.REMOTE_REFUSED,
         summary=f"{name} was not pushed: {first}",
         lines=tuple(rest),
-        next=(Next("look at what is there", ("git", "fetch", "origin")),) if sent.code == "stale" else (),
+        next=(_WAYS[sent.code],) if sent.code in _WAYS else (),
         items=({"code": sent.code},),
     )
 

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
-from tooling.git.plan import Move, Next, Plan, RefusedError, Step, Warned
+from tooling.git.plan import Move, Plan, Step, Warned
 from tooling.git.replay import Difference, Replay
+from tooling.git.safety import Wishes, check_content, check_histories
 from tooling.git.stacked import UPDATE_REFS, check_stacked, find_stacked, keep_stacked, warn_of_stacked
-from tooling.git.state import BACKUPS, EDITS, HEADS, Change, Commit, Repo
+from tooling.git.state import BACKUPS, EDITS, HEADS, Repo
 from tooling.git.text import count, several, short, shown
 
 REBASE = (
     *("rebase", "--merge", "--no-autostash", "--no-autosquash", "--no-fork-point", "--no-rebase-merges"),
     *("--no-reapply-cherry-picks", "--empty=drop", "--quiet"),
 )
-
-
-class Wishes(NamedTuple):
-    """What the user asked for."""
-
-    autostash: bool = False
-    flatten: bool = False
-    adopt: bool = False
-    backup_ignored: bool = False
-    update_refs: bool = False
-    ignore_line_ends: bool = False
 
 
 def plan_rebase(
@@ -36,15 +25,10 @@ def plan_rebase(
     `stash` is a commit that holds the edits, `push` the last step where the branch should go to the fork too.
     """
     branch = repo.head.branch
-    if not replay.base:
-        raise RefusedError(
-            "unrelated", f"{shown(branch)} and {onto_name} have no common history: is it the right remote?"
-        )
-    if replay.foreign and not wishes.adopt:
-        raise _foreign(replay, branch)
+    check_histories(replay, branch, onto_name, wishes)
     if replay.base == replay.onto and not replay.foreign:
         return Plan("rebase", f"{shown(branch)} is up to date with {onto_name}")
-    _check_content(repo, replay, branch, onto_name, wishes)
+    check_content(repo, replay, onto_name, wishes)
     stacked = find_stacked(repo, replay)
     if wishes.update_refs:
         check_stacked(repo, stacked)
@@ -99,48 +83,6 @@ def edits_ref(backup: str) -> str:
     return backup.replace(BACKUPS, EDITS, 1)
 
 
-def _check_content(repo: Repo, replay: Replay, branch: str, onto_name: str, wishes: Wishes) -> None:
-    if replay.merged and replay.commits:
-        raise RefusedError(
-            "already-merged",
-            f"all that {shown(branch)} changes is in {onto_name} already",
-            next=[Next("go back to main and delete it", ("git", "branch", "-D", branch))],
-        )
-    if replay.merges and not wishes.flatten:
-        raise RefusedError(
-            "merges",
-            f"{shown(branch)} has {count(len(replay.merges), 'merge commit')}: a rebase drops what is only in them",
-            details=_listed(replay.merges),
-            next=[Next("replay the other commits in a line", ("mergeready", "rebase", "--flatten"))],
-        )
-    if replay.line_ends and not wishes.ignore_line_ends:
-        raise _line_ends(replay.line_ends)
-    edits = tuple(change for change in repo.edits if change.path not in replay.line_ends)
-    if edits and (replay.line_ends or not wishes.autostash):
-        raise _dirty(edits, may_be_stashed=not replay.line_ends)
-    if replay.unfit and repo.setting("core.sparsecheckout") != "true":
-        raise _unfit(replay, onto_name)
-    if replay.in_the_way and not wishes.backup_ignored:
-        first = replay.in_the_way[0]
-        raise RefusedError(
-            "in-the-way",
-            f"{onto_name} has files where yours are, and git does not track yours",
-            details=several(replay.in_the_way),
-            next=[
-                Next("move them away", ("mv", "--", first, f"{first}.mine")),
-                Next("or have them kept under git's folder", ("mergeready", "rebase", "--backup-ignored")),
-            ],
-        )
-    if replay.hidden:
-        flags = ("git", "update-index", "--no-skip-worktree", "--no-assume-unchanged", "--", replay.hidden[0])
-        raise RefusedError(
-            "hidden-edits",
-            f"git was told not to look at files that you have edited and {onto_name} changes",
-            details=several(replay.hidden),
-            next=[Next("let git see them", flags)],
-        )
-
-
 def _warnings(repo: Repo, replay: Replay, onto_name: str) -> Iterator[Warned]:
     if replay.rewritten:
         yield Warned("upstream-rewritten", f"{onto_name} was rewritten; only commits of yours are replayed")
@@ -161,60 +103,3 @@ def _warnings(repo: Repo, replay: Replay, onto_name: str) -> Iterator[Warned]:
 def _summary(replay: Replay, branch: str, onto_name: str) -> str:
     own = len(replay.commits) - len(replay.merges)
     return f"replay {count(own, 'commit')} of {shown(branch)} on {onto_name}, {count(replay.behind, 'commit')} ahead"
-
-
-def _dirty(edits: tuple[Change, ...], *, may_be_stashed: bool) -> RefusedError:
-    stash = Next("put them away for the while", ("mergeready", "rebase", "--autostash"))
-    commit = ("git", "commit", "-a") if may_be_stashed else ("git", "commit", "--", edits[0].path)
-    return RefusedError(
-        "dirty",
-        f"{count(len(edits), 'file')} with changes that are not committed",
-        details=several([f"{change.code.replace('.', ' ')} {change.path}" for change in edits]),
-        next=[
-            *([stash] if may_be_stashed else []),
-            Next("or commit them" if may_be_stashed else "commit them", commit),
-        ],
-    )
-
-
-def _line_ends(paths: tuple[str, ...]) -> RefusedError:
-    return RefusedError(
-        "line-ends",
-        "files differ from their commit only in line ends: that is git's normalisation, not an edit of yours",
-        details=several(paths),
-        next=[
-            Next("rebase with these files taken as they are", ("mergeready", "rebase", "--ignore-line-ends")),
-            Next("or commit the line ends that the attributes ask for", ("git", "add", "--renormalize", ".")),
-            Next("in a commit of its own", ("git", "commit", "-m", "Normalise line ends")),
-        ],
-    )
-
-
-def _unfit(replay: Replay, onto_name: str) -> RefusedError:
-    first = replay.unfit[0].partition(": ")[0]
-    leave_out = ("git", "sparse-checkout", "set", "--no-cone", "/*", f"!/{first}")
-    return RefusedError(
-        "unfit-names",
-        f"{onto_name} has files whose names this file system cannot hold",
-        details=several(replay.unfit),
-        next=[
-            Next("if a path is too long for Windows", ("git", "config", "core.longPaths", "true")),
-            Next("leave such a file out of your checkout", leave_out),
-        ],
-    )
-
-
-def _foreign(replay: Replay, branch: str) -> RefusedError:
-    return RefusedError(
-        "foreign-commits",
-        f"the fork's {shown(branch)} has {count(len(replay.foreign), 'commit')} that you do not have",
-        details=_listed(replay.foreign),
-        next=[
-            Next("take them in, then rebase", ("mergeready", "rebase", "--adopt")),
-            Next("look at them", ("git", "show", replay.foreign[0].oid)),
-        ],
-    )
-
-
-def _listed(commits: tuple[Commit, ...]) -> list[str]:
-    return several([f"{short(commit.oid)} {commit.subject} ({commit.author})" for commit in commits])

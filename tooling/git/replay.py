@@ -44,6 +44,8 @@ class Replay(NamedTuple):
     merged: bool = False
     incoming: tuple[Difference, ...] = ()
     in_the_way: tuple[str, ...] = ()
+    roots: tuple[Commit, ...] = ()
+    """Where the branch and the other side begin, if they have nothing in common."""
     unfit: tuple[str, ...] = ()
     """Paths that this file system cannot hold, with the reason."""
     hidden: tuple[str, ...] = ()
@@ -68,7 +70,7 @@ def read_replay(repo: Repo, git: Git, onto: str, *, ref: str = "", known: str = 
     adopted = tracking if foreign else ""
     bases = (git.line("merge-base", tip, adopted), git.line("merge-base", onto, adopted)) if adopted else ("", "")
     if not base or (adopted and not all(bases)):
-        return Replay(tip, onto, "", adopted, foreign=foreign)
+        return Replay(tip, onto, "", adopted, foreign=foreign, roots=read_roots(git, tip, onto))
     merged = git.start("merge-tree", "--write-tree", onto, tip) if repo.version >= (2, 38) else None
     trees = git.start("rev-parse", f"{onto}^{{tree}}", f"{base}^{{tree}}", f"{tip}^{{tree}}")
     commits = git.start(*LOG, "--reverse", "--topo-order", f"{base}..{tip}")
@@ -96,6 +98,11 @@ def read_replay(repo: Repo, git: Git, onto: str, *, ref: str = "", known: str = 
         hidden=tuple(_hidden(repo, git, flags.answer(), incoming)),
         line_ends=only_line_ends(repo, git),
     )
+
+
+def read_roots(git: Git, *tips: str) -> tuple[Commit, ...]:
+    """The first commit of each of these histories."""
+    return tuple(parse.commits(git.ask(*LOG, "--max-parents=0", "-1", tip))[0] for tip in tips)
 
 
 def foreign_commits(git: Git, ref: str, tip: str, tracking: str) -> tuple[Commit, ...]:

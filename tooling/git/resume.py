@@ -29,7 +29,7 @@ def resume(way: Way, entry: Entry, command: Literal["continue", "skip"], tell: T
     if in_progress(repo, entry):
         if command == "continue":
             _check_resolved(repo, git, entry)
-        ended = go_on(way, entry, command)
+        ended = go_on(way, entry, command, tell)
         if ended.stop:
             stopped = journal.write(repo, ended.entry._replace(state="stopped"))
             return rebase_outcome(repo, git, command, ended._replace(entry=stopped))

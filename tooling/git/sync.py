@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from tooling.git.plan import Move, Next, Plan, RefusedError, Step, Warned
 from tooling.git.remotes import Roles
+from tooling.git.safety import begin_apart
 from tooling.git.state import BACKUPS, HEADS, REMOTES, Commit, Repo
 from tooling.git.text import command_line, count, several, short, shown
 
@@ -27,7 +28,8 @@ class Syncing(NamedTuple):
     """Upstream's tip."""
     old: str
     """The fork's tip."""
-    related: bool = True
+    roots: tuple[Commit, ...] = ()
+    """Where fork and upstream begin, if they have no common history."""
     missing: int = 0
     """How many commits of upstream the fork does not have."""
     own: tuple[Commit, ...] = ()
@@ -125,14 +127,11 @@ def _local(repo: Repo, syncing: Syncing, ref: str) -> tuple[tuple[Move, ...], tu
 
 
 def _check_related(syncing: Syncing) -> None:
-    if not syncing.related:
+    if syncing.roots:
         raise RefusedError(
             "unrelated",
             f"{shown(syncing.fork)} and {shown(syncing.upstream)} have no common history: is it the right remote?",
-            details=[
-                f"{shown(syncing.fork)}: {short(syncing.old)}",
-                f"{shown(syncing.upstream)}: {short(syncing.new)}",
-            ],
+            details=begin_apart((syncing.fork, syncing.upstream), syncing.roots),
             next=[Next("see where they point", ("git", "remote", "-v"))],
         )
 

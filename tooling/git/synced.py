@@ -16,6 +16,14 @@ from tooling.git.remotes import find_roles
 from tooling.git.state import HEADS, Repo
 from tooling.git.text import shown
 
+_WAYS = {
+    "push": Next("if main takes pull requests only", ("mergeready", "sync", "--via-pr", "--push")),
+    "workflow-scope": Next(
+        "log in with the right to change them, then sync again", ("gh", "auth", "refresh", "-s", "workflow")
+    ),
+    "unreachable": Next("once it can be reached, this is safe to run again", ("mergeready", "sync")),
+}
+"""What to run after a push that failed, by the reason."""
 UNDO = Next("take it back", ("mergeready", "undo"))
 
 
@@ -29,9 +37,9 @@ def push_of_sync(repo: Repo, git: Git, entry: Entry, step: Step) -> Ended:
     try:
         sent = send(repo, git, fork, step, Pushed(fork.name, target, old, new))
     except UserError as error:
-        return Ended(entry, Stop("push", str(error)))
+        return Ended(entry, Stop("unreachable", str(error)))
     if sent.pushed is None:
-        return Ended(entry, Stop("push", sent.message))
+        return Ended(entry, Stop("workflow-scope" if sent.code == "workflow-scope" else "push", sent.message))
     return Ended(entry._replace(pushed=(*entry.pushed, sent.pushed)))
 
 
@@ -57,7 +65,7 @@ def sync_outcome(repo: Repo, plan: Plan, ended: Ended) -> Outcome:
     )
     if ended.stop is None:
         return outcome
-    if ended.stop.reason != "push":
+    if ended.stop.reason not in _WAYS:
         return outcome._replace(
             status="error",
             exit=Exit.ENVIRONMENT,
@@ -65,13 +73,15 @@ def sync_outcome(repo: Repo, plan: Plan, ended: Ended) -> Outcome:
             next=(Next("see", ("mergeready", "status")),),
         )
     # Nothing here has moved yet where main itself was to be pushed; a branch of ours stays for another try.
-    if entry.done <= 1 and not entry.pushed:
+    abandoned, again = entry.done <= 1 and not entry.pushed, ("git", *entry.remaining[0].argv)
+    if abandoned:
         journal.write(repo, entry._replace(state="abandoned"))
     first, *rest = ended.stop.message.split("\n")
+    unreachable = ended.stop.reason == "unreachable"
     return outcome._replace(
-        status="remote refused",
-        exit=Exit.REMOTE_REFUSED,
-        summary=f"{shown(first)}",
+        status="error" if unreachable else "remote refused",
+        exit=Exit.ENVIRONMENT if unreachable else Exit.REMOTE_REFUSED,
+        summary=shown(f"upstream was fetched, but the fork is as it was: {first}" if unreachable else first),
         lines=tuple(rest),
-        next=(Next("if main takes pull requests only", ("mergeready", "sync", "--via-pr", "--push")),),
+        next=(_WAYS[ended.stop.reason],) if abandoned else (Next("push it again", again), UNDO),
     )

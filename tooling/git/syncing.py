@@ -9,7 +9,7 @@ from tooling.git.fetch import ask_remote, fetch
 from tooling.git.obstacles import in_the_way, read_unfit
 from tooling.git.plan import RefusedError
 from tooling.git.remotes import Roles
-from tooling.git.replay import LOG, differences
+from tooling.git.replay import LOG, differences, read_roots
 from tooling.git.squash import Record, count_commits
 from tooling.git.state import HEADS, Remote, Repo, tracking_ref
 from tooling.git.sync import Syncing
@@ -48,7 +48,7 @@ def read_syncing(
         fork_main=fork_main,
         new=new,
         old=old,
-        related=related,
+        roots=() if related else read_roots(git, old, new),
         missing=count_commits(git, old, new),
         own=own,
         synced=len(only_fork) - len(own),

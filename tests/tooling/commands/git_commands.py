@@ -28,5 +28,5 @@ def bench(template: Path, tmp_path: Path) -> Bench:
 
 def stable(bench: Bench, result: Result) -> str:
     """What was printed, with ids, times and the folder of the test replaced."""
-    printed = (result.out + result.err).replace(str(bench.root), "ROOT")
+    printed = (result.out + result.err).replace(str(bench.root), "ROOT").replace(bench.root.as_posix(), "ROOT")
     return _DAY.sub("DAY", _STAMP.sub("TIME", _ID.sub("ID", printed)))

@@ -104,6 +104,10 @@ class Bench(NamedTuple):
     def at_fork(self, ref: str = "refs/heads/feature") -> str:
         return self.oid(ref, at=self.root / "fork.git")
 
+    def url(self, repository: str) -> str:
+        """The address of a bare repository, as if it were far away."""
+        return (self.root / repository).as_uri()
+
     def refs(self, repository: str) -> str:
         return self.git("for-each-ref", at=self.root / repository)
 
@@ -218,7 +222,7 @@ def _files(place: Path) -> Iterator[tuple[str, tuple[str, str]]]:
             if name == ".git":
                 continue
             if path.is_symlink():
-                yield str(path.relative_to(place)), ("link", str(path.readlink()))
+                yield path.relative_to(place).as_posix(), ("link", str(path.readlink()))
             else:
                 kind = "program" if os.access(path, os.X_OK) else "file"
-                yield str(path.relative_to(place)), (kind, hashlib.sha256(path.read_bytes()).hexdigest())
+                yield path.relative_to(place).as_posix(), (kind, hashlib.sha256(path.read_bytes()).hexdigest())

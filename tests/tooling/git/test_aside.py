@@ -46,7 +46,7 @@ def kept(bench: Bench) -> list[str]:
     found = [
         path.relative_to(place) for place in places for path in place.rglob("*") if path.is_symlink() or path.is_file()
     ]
-    return sorted(map(str, found))
+    return sorted(path.as_posix() for path in found)
 
 
 def test_row_05_what_is_in_the_way_is_named_with_the_way_out(bench: Bench) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
@@ -58,6 +59,18 @@ def test_row_43_a_limit_that_is_no_number_does_not_count(bench: Bench, words: st
     bench.git("config", "mergeready.askAbove", words)
 
     assert bench.run("rebase").code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such terminal on Windows")
+def test_row_43_at_a_terminal_it_says_how_far_it_is(bench: Bench) -> None:
+    for number in range(3):
+        bench.commit(f"More {number}", {f"{number}.txt": "x\n"})
+    bench.hook("post-commit", "sleep 1.5")
+
+    code, shown = typed(bench, ("rebase",), "")
+
+    told = re.findall(r"commit (\d+) of 5", shown)
+    assert (code, told == sorted(set(told)), bool(told)) == (0, True, True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such terminal on Windows")

@@ -17,6 +17,8 @@ COMMANDS = (("rebase",), ("sync",), ("push",), ("status",), ("undo",))
 
 def fake_git(bench: Bench, script: str) -> dict[str, str]:
     """An environment whose git is a script; `$GIT` in it is the real one."""
+    if sys.platform == "win32":
+        pytest.skip("a script called git is not found on the path there")
     folder = bench.root / "bin"
     folder.mkdir()
     (folder / "git").write_text(f'#!/bin/sh\nGIT={shutil.which("git")}\n{script}\n', encoding="utf-8")
@@ -187,7 +189,11 @@ READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && cd "$1/w
 
 
 def _can_mount() -> bool:
-    return os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], check=False).returncode == 0
+    return (
+        sys.platform == "linux"
+        and os.geteuid() == 0
+        and subprocess.run(["unshare", "-m", "true"], check=False).returncode == 0
+    )
 
 
 @pytest.mark.skipif(not _can_mount(), reason="needs root, to mount a folder that cannot be written to")

@@ -287,3 +287,52 @@ def test_row_39_a_squashed_sync_is_signed_where_commits_are(bench: Bench, signed
     before = snapshot(bench)
 
     assert (bench.run("sync", "--via-pr").code, snapshot(bench)) == (6, before)
+
+
+SCOPE = (
+    "refusing to allow an OAuth App to create or update workflow `.github/workflows/ci.yml` without `workflow` scope"
+)
+
+
+@pytest.mark.parametrize("argv", [("sync",), ("push",)])
+def test_row_59_a_login_that_may_not_change_workflows_is_told_what_it_lacks(
+    bench: Bench, argv: tuple[str, ...]
+) -> None:
+    amended(bench)
+    bench.hook("pre-receive", f"printf '%s\\n' '{SCOPE}' >&2; exit 1", at=bench.root / "fork.git")
+    at_fork = bench.refs("fork.git")
+
+    result = bench.run(*argv, "--json")
+
+    assert (result.code, "your login may not change workflows" in result.json["summary"]) == (5, True)
+    assert SCOPE in result.json["details"]
+    assert [step["argv"] for step in result.json["next"]] == [["gh", "auth", "refresh", "-s", "workflow"]]
+    assert (bench.refs("fork.git"), bench.run("status", "--json").json["items"][0]["open"]) == (at_fork, None)
+
+
+@pytest.mark.parametrize("options", [(), ("--via-pr", "--push")])
+def test_row_44_a_fork_that_is_lost_between_fetch_and_push_is_told_from_one_that_refuses(
+    bench: Bench, options: tuple[str, ...]
+) -> None:
+    dies = bench.root / "receive-pack"
+    write(dies, "#!/bin/sh\nkill -9 $$\n")
+    dies.chmod(0o755)
+    bench.git("config", "remote.origin.receivepack", dies.as_posix())
+    before, at_fork = snapshot(bench, ours=False), bench.refs("fork.git")
+
+    result = bench.run("sync", *options, "--json")
+
+    assert (result.code, result.json["summary"].partition(": ")[0]) == (
+        6,
+        "upstream was fetched, but the fork is as it was",
+    )
+    assert bench.refs("fork.git") == at_fork
+    again = result.json["next"][0]["argv"]
+    bench.git("config", "--unset", "remote.origin.receivepack")
+    if options:
+        bench.git(*again[1:])
+        assert bench.at_fork(again[-1].partition(":")[2]) != ""
+        assert bench.run("undo").code == 0
+    else:
+        assert (again, snapshot(bench, ours=False)) == (["mergeready", "sync"], before)
+        assert bench.run("sync").code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -161,7 +162,7 @@ def test_row_10_several_other_remotes_are_listed_and_configuration_decides(bench
 
 
 def test_row_11_without_a_fork_a_rebase_is_fine_and_a_push_has_to_be_meant(bench: Bench) -> None:
-    bench.git("remote", "set-url", "origin", f"file://{bench.root}/up.git")
+    bench.git("remote", "set-url", "origin", bench.url("up.git"))
 
     assert refused(bench, "sync") == (3, "no-fork")
     bench.git("update-ref", "-d", "refs/remotes/origin/feature")
@@ -475,6 +476,7 @@ def test_row_39_signing_that_fails_half_way_takes_everything_back(bench: Bench) 
 NAME = b"caf\xe9 \x1b[31m\n.txt"
 
 
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="no such name can be written there")
 def test_row_41_paths_that_are_no_text_are_conflicts_told_exactly(bench: Bench) -> None:
     for place in (bench.work, bench.other):
         bench.git("fetch", "--quiet", "origin", at=place)
@@ -502,6 +504,7 @@ def test_row_42_no_letter_of_a_message_in_another_encoding_is_lost(bench: Bench)
     assert (bench.run("rebase").code, bench.git("log", "-1", "--format=%B")) == (0, "caf\u00e9\n")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="nobody can send a Ctrl-C to one process there")
 def test_row_46_ctrl_c_stops_git_too_and_everything_comes_back(bench: Bench) -> None:
     bench.git("config", "filter.slow.smudge", "sleep 0.4; cat")
     bench.upstream("Slow", {".gitattributes": "slow* filter=slow\n", **{f"slow{n}": f"{n}\n" for n in range(8)}})
@@ -554,9 +557,45 @@ def test_row_49_a_second_run_is_told_of_the_first(bench: Bench) -> None:
 
     second, status = bench.run("rebase"), bench.run("status")
 
-    assert (second.code, second.said) == (
-        3,
-        f"another run is at work here: mergeready rebase, process {first.pid}",
-    )
+    # In a virtual environment on Windows, what was started only starts the real thing.
+    holder = r"\d+" if sys.platform == "win32" else str(first.pid)
+    assert second.code == 3
+    assert re.fullmatch(f"another run is at work here: mergeready rebase, process {holder}", second.said)
     assert (status.code, status.said) == (0, second.said)
     assert first.wait(30) == 0
+
+
+def test_row_02_staged_changes_stop_a_rebase_and_stay_staged(bench: Bench) -> None:
+    write(bench.work / "staged.txt", "mine\n")
+    bench.git("add", "staged.txt")
+
+    assert refused(bench, "rebase") == (3, "dirty")
+    assert (bench.run("rebase", "--autostash").code, bench.git("status", "--porcelain")) == (0, "A  staged.txt")
+
+
+def test_row_16_histories_that_have_nothing_in_common_are_shown_by_their_first_commits(bench: Bench) -> None:
+    unrelated = bench.root / "unrelated"
+    bench.git("init", "--quiet", "--initial-branch=main", str(unrelated), at=bench.root)
+    bench.commit("Elsewhere", {"z.txt": "z\n"}, at=unrelated)
+    bench.git("remote", "set-url", "upstream", str(unrelated))
+
+    told = [bench.run(command, "--json").json["details"] for command in ("rebase", "sync")]
+
+    words = "with {} Begin (Ada Author <ada@example.org>)", "with {} Elsewhere (Ada Author <ada@example.org>)"
+    first, other = bench.oid("main")[:10], bench.oid("main", at=unrelated)[:10]
+    assert told == [
+        [f"{left} begins {words[0].format(first)}", f"{right} begins {words[1].format(other)}"]
+        for left, right in (("feature", "upstream/main"), ("origin", "upstream"))
+    ]
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_row_21_the_way_out_of_a_branch_that_is_merged_can_be_run(bench: Bench, local: bool) -> None:
+    bench.upstream("Both at once", {"a.txt": text({3: "mine"}), "b.txt": text({10: "mine"})})
+    if not local:
+        bench.git("branch", "--move", "main", "other")
+
+    for step in bench.run("rebase", "--json").json["next"]:
+        bench.git(*step["argv"][1:])
+
+    assert bench.oid("refs/heads/feature") == ""

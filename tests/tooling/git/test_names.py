@@ -18,7 +18,7 @@ from tooling.git.names import FileSystem, unfit
 WINDOWS = FileSystem(windows=True, ignores_case=True, spare=40)
 MAC = FileSystem(ignores_case=True, composes=True)
 LINUX = FileSystem()
-NAMES = [
+NAMES: list[tuple[str, FileSystem, str]] = [
     ("aux", WINDOWS, "Windows keeps that name for a device"),
     ("x/COM1.txt/y", WINDOWS, "Windows keeps that name for a device"),
     ("lpt².log", WINDOWS, "Windows keeps that name for a device"),

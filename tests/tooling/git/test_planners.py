@@ -7,8 +7,9 @@ import pytest
 from tooling.git.matching import match
 from tooling.git.plan import Move, Plan, RefusedError, Step
 from tooling.git.push import Allowed, Pushing, moved_meanwhile, plan_push, refusal
-from tooling.git.rebase import REBASE, Wishes, plan_rebase
+from tooling.git.rebase import REBASE, plan_rebase
 from tooling.git.replay import Difference, Replay
+from tooling.git.safety import Wishes
 from tooling.git.state import Change, Commit, Head, Remote, Repo, Worktree
 from tooling.git.sync import Syncing, plan_realign, plan_sync
 
@@ -197,7 +198,7 @@ def test_a_local_main_branch_of_ones_own_stays() -> None:
     )
 
 
-NO_SYNC = [("unrelated", SYNCING._replace(related=False)), ("diverged", SYNCING._replace(own=(COMMIT,)))]
+NO_SYNC = [("unrelated", SYNCING._replace(roots=(COMMIT, COMMIT))), ("diverged", SYNCING._replace(own=(COMMIT,)))]
 
 
 @pytest.mark.parametrize(("code", "syncing"), NO_SYNC, ids=[case[0] for case in NO_SYNC])

@@ -16,10 +16,10 @@ def shallow(bench: Bench, *options: str, depth: int = 1) -> Path:
     place = bench.root / "shallow"
     for name in ("fork.git", "up.git"):
         bench.git("config", "uploadpack.allowFilter", "true", at=bench.root / name)
-    fork = f"file://{bench.root}/fork.git"
+    fork = bench.url("fork.git")
     arguments = ("--quiet", f"--depth={depth}", "--branch=feature", *options)
     bench.git("clone", *arguments, fork, str(place), at=bench.root)
-    bench.git("remote", "add", "upstream", f"file://{bench.root}/up.git", at=place)
+    bench.git("remote", "add", "upstream", bench.url("up.git"), at=place)
     return place
 
 

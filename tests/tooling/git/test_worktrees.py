@@ -59,7 +59,11 @@ def test_row_28_a_main_branch_in_a_worktree_with_work_in_it_is_left_with_a_word(
     result = bench.run("sync", "--json")
 
     (message,) = [warning["message"] for warning in result.json["warnings"]]
-    assert (result.code, warned(result), f"git -C {place} merge --ff-only" in message) == (0, ["local-main"], True)
+    assert (result.code, warned(result), f"git -C {place.as_posix()} merge --ff-only" in message) == (
+        0,
+        ["local-main"],
+        True,
+    )
     assert (snapshot(bench, place, ours=False) if place.exists() else None) == before
     assert bench.at_fork("refs/heads/main") == upstream_main(bench)
 
@@ -111,7 +115,7 @@ def test_undo_waits_for_what_git_is_in_the_middle_of_in_the_other_worktree(bench
     result = bench.run("undo", "--json")
 
     assert (result.code, result.json["items"], snapshot(bench, place)) == (3, [{"code": "in-progress"}], before)
-    assert result.json["next"][0]["argv"] == ["git", "-C", str(place), "merge", "--continue"]
+    assert result.json["next"][0]["argv"] == ["git", "-C", place.as_posix(), "merge", "--continue"]
 
 
 def test_undo_moves_a_branch_back_where_it_was_checked_out_since(bench: Bench) -> None:
