@@ -105,6 +105,9 @@ def test_commands_and_options_can_be_completed() -> None:
     assert complete("mergeready check --merge") == {"--merge-base-check"}
     assert complete("mergeready check --format ") == {"human", "json", "github", "sarif"}
     assert complete("mergeready baseline ") >= {"accept", "prune"}
+    assert complete("mergeready rebase --u") == {"--update-refs", "--unshallow"}
+    assert complete("mergeready rebase --backup") == {"--backup-ignored"}
+    assert complete("mergeready sync --un") == {"--unshallow"}
 
 
 def test_an_installed_command_line_needs_no_terminal_no_home_and_no_locale(tmp_path: Path) -> None:

@@ -8,6 +8,9 @@ Examples:
   mergeready rebase                     replay your commits on upstream's main branch
   mergeready rebase --dry-run           show what would conflict, commit by commit
   mergeready rebase --autostash --push  with edits that are not committed, and push the result
+  mergeready rebase --update-refs       move the branches below this one along with it
+  mergeready rebase --backup-ignored    put untracked and ignored files out of upstream's way
+  mergeready rebase --unshallow         in a shallow clone, fetch the rest of the history first
 """
 
 from __future__ import annotations
