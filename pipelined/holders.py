@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from torch import nn
 
@@ -24,6 +25,7 @@ class Holders:
         """The first names of the parameters that an IPU holds."""
         return tuple(name for name in dict.fromkeys(self.names.values()) if ipu in self.ipus[name])
 
+    @cached_property
     def shared(self) -> dict[tuple[int, ...], tuple[str, ...]]:
         """By group of more than one IPU the first names of the parameters that they all hold."""
         groups: dict[tuple[int, ...], list[str]] = {}

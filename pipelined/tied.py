@@ -11,6 +11,7 @@ from torch import nn
 
 from pipelined.holders import Holders
 from pipelined.ranks import Ranks
+from pipelined.spans import span
 
 BUCKET_BYTES = 25 * 2**20
 """As much as is sent at once; what DistributedDataParallel takes."""
@@ -21,13 +22,14 @@ def synchronize(parameters: Mapping[str, nn.Parameter], holders: Holders, ranks:
 
     Over IPUs gradients are summed, one that is missing being zero, over replicas too, or averaged if `mean`.
     """
-    for ipus, names in holders.shared().items():
-        group = ranks.of_ipus(ipus)
-        if group is not None:
-            _reduce([parameters[name] for name in names], group, ranks.device, divisor=1)
-    if ranks.replicas > 1:
-        divisor = ranks.replicas if mean else 1
-        _reduce(list(parameters.values()), ranks.of_replicas(), ranks.device, divisor=divisor)
+    with span("sharing"):
+        for ipus, names in holders.shared.items():
+            group = ranks.of_ipus(ipus)
+            if group is not None:
+                _reduce([parameters[name] for name in names], group, ranks.device, divisor=1)
+        if ranks.replicas > 1:
+            divisor = ranks.replicas if mean else 1
+            _reduce(list(parameters.values()), ranks.of_replicas(), ranks.device, divisor=divisor)
 
 
 def clip(parameters: Mapping[str, nn.Parameter], holders: Holders, ranks: Ranks, max_norm: float) -> torch.Tensor:
@@ -38,48 +40,47 @@ def clip(parameters: Mapping[str, nn.Parameter], holders: Holders, ranks: Ranks,
     own = [one for name, one in parameters.items() if holders.ipus[name][0] == ranks.ipu and one.grad is not None]
     norm = torch.nn.utils.get_total_norm([one.grad for one in own]).to(ranks.device, torch.float32)
     squares = norm**2
-    dist.all_reduce(squares, group=ranks.pipeline())
+    with span("sharing"):
+        dist.all_reduce(squares, group=ranks.pipeline())
     total = squares.sqrt()
     torch.nn.utils.clip_grads_with_norm_(list(parameters.values()), max_norm, total)
     return total
 
 
 def _reduce(parameters: Sequence[nn.Parameter], group: Any, device: torch.device, *, divisor: int) -> None:
-    for bucket in _buckets(_gradients(parameters, group, device)):
-        flat = torch.cat([gradient.reshape(-1) for gradient in bucket])
-        dist.all_reduce(flat, group=group)
-        parts = (flat / divisor if divisor > 1 else flat).split([gradient.numel() for gradient in bucket])
-        for gradient, part in zip(bucket, parts, strict=True):
-            gradient.copy_(part.view_as(gradient))
-
-
-def _gradients(parameters: Sequence[nn.Parameter], group: Any, device: torch.device) -> list[torch.Tensor]:
-    """The gradients of those parameters that have one in any process of the group; zeros where it is another that has.
+    """Add gradients up, each with a one where there is one.
 
     A parameter that nobody has a gradient of keeps none: an optimizer leaves it alone then, weight decay included.
     """
-    trained = [parameter for parameter in parameters if parameter.requires_grad]
-    there = torch.tensor([parameter.grad is not None for parameter in trained], dtype=torch.int32, device=device)
-    dist.all_reduce(there, group=group)
-    found = []
-    for parameter, count in zip(trained, there.tolist(), strict=True):
-        if count and parameter.grad is None:
-            parameter.grad = torch.zeros_like(parameter)
-        if parameter.grad is not None:
-            found.append(parameter.grad)
-    return found
+    for bucket in _buckets([parameter for parameter in parameters if parameter.requires_grad]):
+        there = torch.tensor([parameter.grad is not None for parameter in bucket], dtype=bucket[0].dtype, device=device)
+        flat = torch.cat([*map(_gradient, bucket), there])
+        dist.all_reduce(flat, group=group)
+        *parts, counts = flat.split([*(parameter.numel() for parameter in bucket), len(bucket)])
+        for parameter, part, count in zip(bucket, parts, counts.tolist(), strict=True):
+            if count and parameter.grad is None:
+                parameter.grad = torch.empty_like(parameter)
+            if parameter.grad is not None:
+                parameter.grad.copy_((part / divisor if divisor > 1 else part).view_as(parameter))
 
 
-def _buckets(gradients: Sequence[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
-    """The gradients in their order, in groups of one type and bounded size."""
-    bucket: list[torch.Tensor] = []
+def _gradient(parameter: nn.Parameter) -> torch.Tensor:
+    """What a parameter adds, in one dimension."""
+    if parameter.grad is None:
+        return torch.zeros((), dtype=parameter.dtype, device=parameter.device).expand(parameter.numel())
+    return parameter.grad.reshape(-1)
+
+
+def _buckets(parameters: Sequence[nn.Parameter]) -> Iterator[list[nn.Parameter]]:
+    """The parameters in their order, in groups of one type and bounded size."""
+    bucket: list[nn.Parameter] = []
     size = 0
-    for gradient in gradients:
-        more = gradient.numel() * gradient.element_size()
-        if bucket and (size + more > BUCKET_BYTES or gradient.dtype != bucket[0].dtype):
+    for parameter in parameters:
+        more = parameter.numel() * parameter.element_size()
+        if bucket and (size + more > BUCKET_BYTES or parameter.dtype != bucket[0].dtype):
             yield bucket
             bucket, size = [], 0
-        bucket.append(gradient)
+        bucket.append(parameter)
         size += more
     if bucket:
         yield bucket
