@@ -4,6 +4,7 @@ What you have changed since is kept in a folder that it names. It works after a 
 
 Examples:
   mergeready abort
+  mergeready abort --dry-run    show what would be put back
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from tooling.git.options import add_options
 from tooling.git.outcome import Outcome
 from tooling.git.read import read_repo
 from tooling.git.report import Tell, report
-from tooling.git.resume import give_up, nothing_open
+from tooling.git.resume import foretell, give_up, nothing_open
 from tooling.git.settle import settle
 from tooling.git.squashed import abandon_squash
 
 
 def configure(parser: ArgumentParser) -> None:
     """Options of `mergeready abort`."""
-    add_options(parser, dry_run=False)
+    add_options(parser)
 
 
 def run(options: Namespace, console: Console) -> int:
     """Take back what stopped."""
-    return report("abort", options, console, _abort)
+    return report("abort", options, console, lambda tell: _abort(options, tell))
 
 
-def _abort(tell: Tell) -> Outcome:
+def _abort(options: Namespace, tell: Tell) -> Outcome:
     repo = read_repo()
     with only_one(repo, "abort") as lock:
         git = Git(repo.root, lock=lock)
@@ -40,6 +41,8 @@ def _abort(tell: Tell) -> Outcome:
         if entry is None:
             return nothing_open(repo, "abort")
         if entry.squash:
-            return abandon_squash(repo, git, entry)
+            return abandon_squash(repo, git, entry, dry_run=options.dry_run)
+        if options.dry_run:
+            return foretell(repo, git, entry, "abort")
         tell("putting everything back")
         return give_up(repo, git, entry, "abort")

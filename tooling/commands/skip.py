@@ -2,6 +2,7 @@
 
 Examples:
   mergeready skip
+  mergeready skip --dry-run    show which commit would be left out
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from tooling.git.report import report
 
 def configure(parser: ArgumentParser) -> None:
     """Options of `mergeready skip`."""
-    add_options(parser, dry_run=False)
+    add_options(parser)
 
 
 def run(options: Namespace, console: Console) -> int:
     """Leave out a commit and go on."""
-    return report("skip", options, console, lambda tell: go_on("skip", tell))
+    return report("skip", options, console, lambda tell: go_on("skip", options, tell))

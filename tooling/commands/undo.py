@@ -21,11 +21,12 @@ from tooling.git.journal import Entry
 from tooling.git.lock import only_one
 from tooling.git.options import add_options
 from tooling.git.outcome import Outcome
-from tooling.git.plan import Move, Next, Pushed, Step
+from tooling.git.plan import Next, Pushed, Step
 from tooling.git.pushing import send
 from tooling.git.read import read_repo
 from tooling.git.report import Tell, report
 from tooling.git.restore import restore
+from tooling.git.resume import taken_back
 from tooling.git.settle import settle
 from tooling.git.state import HEADS, Remote, Repo
 from tooling.git.text import short, shown
@@ -55,12 +56,18 @@ def _undo(options: Namespace, tell: Tell) -> Outcome:
             return Outcome("undo", "nothing to do", Exit.DONE, "there is nothing to undo")
         entry = entries[0]
         if options.dry_run:
-            return _promised(entry)
+            return taken_back("undo", entry)
         tell(f"taking back {entry.command}")
         restored = restore(repo, git, entry, "undone")
         kept = [f"what you had changed since is kept in {shown(restored.kept)}"] if restored.kept else []
         outcome = Outcome(
-            "undo", "done", Exit.DONE, f"{entry.command} is undone", tuple(kept), refs=_back(entry), backup=entry.backup
+            "undo",
+            "done",
+            Exit.DONE,
+            f"{entry.command} is undone",
+            tuple(kept),
+            refs=taken_back("undo", entry).refs,
+            backup=entry.backup,
         )
         return _push_back(repo, git, entry, outcome, push=options.push)
 
@@ -102,13 +109,3 @@ def _listed(entries: list[Entry]) -> Outcome:
     )
     summary = "can be taken back, newest first:" if entries else "there is nothing to undo"
     return Outcome("undo", "done", Exit.DONE, summary, tuple(lines), items=items)
-
-
-def _promised(entry: Entry) -> Outcome:
-    summary = f"would take back the {entry.command} of {shown(entry.ref.removeprefix(HEADS))}"
-    lines = tuple(f"{shown(move.ref)}: {short(move.new)} to {short(move.old) or 'gone'}" for move in entry.moves)
-    return Outcome("undo", "planned", Exit.DONE, summary, lines, refs=_back(entry), backup=entry.backup)
-
-
-def _back(entry: Entry) -> tuple[Move, ...]:
-    return tuple(move._replace(old=move.new, new=move.old) for move in entry.moves)

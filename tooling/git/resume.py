@@ -10,15 +10,15 @@ from tooling.git.command import Git
 from tooling.git.conflicts import marked, read_conflicts
 from tooling.git.execute import Way, execute, go_on
 from tooling.git.journal import Entry
-from tooling.git.outcome import Outcome
-from tooling.git.plan import Next, RefusedError
+from tooling.git.outcome import Outcome, planned
+from tooling.git.plan import Next, Plan, RefusedError
 from tooling.git.pushing import push_outcome
 from tooling.git.rebased import rebase_outcome
 from tooling.git.report import Tell
 from tooling.git.restore import restore
 from tooling.git.settle import by_hand, in_progress
 from tooling.git.state import HEADS, Repo
-from tooling.git.text import count, several, shown
+from tooling.git.text import count, several, short, shown
 
 
 def resume(way: Way, entry: Entry, command: Literal["continue", "skip"], tell: Tell) -> Outcome:
@@ -44,6 +44,35 @@ def resume(way: Way, entry: Entry, command: Literal["continue", "skip"], tell: T
     if entry.command == "push":
         return push_outcome(ended)
     return rebase_outcome(repo, git, command, ended)
+
+
+def foretell(repo: Repo, git: Git, entry: Entry, command: Literal["continue", "skip", "abort"]) -> Outcome:
+    """What the command would do, step by step; RefusedError where it would be refused."""
+    name = f"{entry.command} of {shown(entry.ref.removeprefix(HEADS))}"
+    if command == "abort":
+        return taken_back(command, entry)
+    lines = []
+    if in_progress(repo, entry):
+        if command == "continue":
+            _check_resolved(repo, git, entry)
+        doing = "leave out" if command == "skip" else "go on after"
+        lines.append(f"{doing} {shown(git.line('log', '-1', '--format=%h %s', 'REBASE_HEAD'))}")
+    plan = Plan(entry.command, f"would go on with the {name}", entry.remaining, entry.moves, entry.backup)
+    return planned(plan, lines=tuple(lines))._replace(command=command, status="planned")
+
+
+def taken_back(command: str, entry: Entry) -> Outcome:
+    """What taking an entry back would do: where its branches would go, and what would come back to the files."""
+    summary = f"would take back the {entry.command} of {shown(entry.ref.removeprefix(HEADS))}"
+    moves = tuple(move._replace(old=move.new, new=move.old) for move in entry.moves)
+    lines = [
+        f"{shown(move.ref)}: {f'{short(move.old)} to ' if move.old else 'to '}{short(move.new) or 'gone'}"
+        for move in moves
+        if move.old != move.new
+    ]
+    lines += [f"edits come back: {', '.join(several([edit.path for edit in entry.edits]))}"] if entry.edits else []
+    lines += [f"files come back: {', '.join(several(entry.aside))}"] if entry.aside else []
+    return Outcome(command, "planned", Exit.DONE, summary, tuple(lines), refs=moves, backup=entry.backup)
 
 
 def give_up(repo: Repo, git: Git, entry: Entry, command: str) -> Outcome:

@@ -54,8 +54,8 @@ def stopped_squash(repo: Repo, git: Git, draft: Draft, merged: Merged, *, dry_ru
     return _stopped(merged)
 
 
-def continue_squash(repo: Repo, git: Git, entry: Entry, tell: Tell) -> Outcome:
-    """Go on once the conflicts of a squashed sync are resolved in its worktree."""
+def continue_squash(repo: Repo, git: Git, entry: Entry, tell: Tell, *, dry_run: bool = False) -> Outcome:
+    """Go on once the conflicts of a squashed sync are resolved in its worktree; a dry run only tells."""
     place, *fields = entry.squash
     draft = Draft(*fields)
     merged = resolved_tree(git, place)
@@ -65,18 +65,22 @@ def continue_squash(repo: Repo, git: Git, entry: Entry, tell: Tell) -> Outcome:
         raise RefusedError(
             "markers", "there are conflict markers in files that were in conflict", details=several(left)
         )
-    outcome = finish_squash(repo, git, draft, merged.tree, tell)
+    outcome = finish_squash(repo, git, draft, merged.tree, tell, dry_run=dry_run)
+    if dry_run:
+        return outcome
     if outcome.status == "nothing to do":
         journal.write(repo, entry._replace(state="abandoned"))
     worktree.remove(git, place)
     return outcome
 
 
-def abandon_squash(repo: Repo, git: Git, entry: Entry) -> Outcome:
-    """Drop the worktree of a squashed sync; the files that were being resolved are copied first."""
+def abandon_squash(repo: Repo, git: Git, entry: Entry, *, dry_run: bool = False) -> Outcome:
+    """Drop the worktree of a squashed sync; what was being resolved there is copied first. A dry run only tells."""
     import shutil
 
     place = Path(entry.squash[0])
+    if dry_run:
+        return Outcome("abort", "planned", Exit.DONE, f"would give up the sync, and drop {shown(str(place))}")
     kept = Path(journal.place_of(repo, entry.id), "kept")
     for path in entry.conflicted:
         if (place / path).is_file() and not (place / path).is_symlink():
