@@ -75,7 +75,9 @@ def _relayed(model: Any, relay: Relay, beams: int) -> Iterator[None]:
     original = model.forward
 
     def entered(*args: Any, **kwargs: Any) -> Any:
-        return original(*args, **kwargs) if relay.entered is None else relay.entered(*args, **kwargs)
+        return (
+            original(*args, **kwargs) if relay.subbatches.entered is None else relay.subbatches.entered(*args, **kwargs)
+        )
 
     with ExitStack() as replaced:
         if model.config.is_encoder_decoder:
@@ -93,7 +95,7 @@ def _relaying(
     names = list(inspect.signature(called if name == "model" else inside).parameters)
 
     def forward(*args: Any, **kwargs: Any) -> Any:
-        if relay.entered is not None:
+        if relay.subbatches.entered is not None:
             return inside(*args, **kwargs)
         return relay.run(name, called, {**dict(zip(names, args, strict=False)), **kwargs}, unit=unit)
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pipelined.cache import Fill
 from pipelined.dataflow import Argument, Dataflow, Slot, Value
+from pipelined.fills import Fill
 
 
 @dataclass(frozen=True)
