@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import cache
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ import torch
 from pipelined.dataflow import Dataflow, dataflow
 from pipelined.errors import PipelineError, PlacementError
 from pipelined.microbatches import Batch
+from pipelined.registry import without_peft
 from pipelined.sample import sample_batches
 
 
@@ -38,7 +40,9 @@ def flow_of(model: Any, batch: Batch) -> Dataflow:
 def sample_flow(model: Any, example: Batch | None) -> Dataflow:
     """The flow of the example, or of the first made-up batch that the forward accepts; PlacementError where none is."""
     refusal: Exception | None = None
-    for batch in [example] if example is not None else sample_batches(model, device=torch.device("cpu")):
+    # What PEFT puts around a model takes anything, and hands it on.
+    inner = without_peft(model)
+    for batch in [example] if example is not None else sample_batches(inner, device=torch.device("cpu")):
         try:
             return flow_of(model, without_cache(model, batch))
         except Exception as error:  # noqa: BLE001 - a forward may raise anything
@@ -51,10 +55,15 @@ def sample_flow(model: Any, example: Batch | None) -> Dataflow:
 
 def without_cache(model: Any, batch: Batch) -> Batch:
     """The batch, which says that no cache is wanted unless it says that one is."""
-    parameters = inspect.signature(model.forward).parameters.values()
-    takes = any(one.name == "use_cache" or one.kind is one.VAR_KEYWORD for one in parameters)
-    known = hasattr(model.config.get_text_config(), "use_cache")
-    return {"use_cache": False, **batch} if takes and known else batch
+    known = _takes_use_cache(type(model)) and hasattr(model.config.get_text_config(), "use_cache")
+    return {"use_cache": False, **batch} if known else batch
+
+
+@cache
+def _takes_use_cache(cls: Any) -> bool:
+    # Asked for every microbatch: looking it up takes as long as several layers of a small model.
+    parameters = inspect.signature(cls.forward).parameters.values()
+    return any(one.name == "use_cache" or one.kind is one.VAR_KEYWORD for one in parameters)
 
 
 def _undisturbed(model: Any, batch: Batch, *, empty: bool) -> Dataflow:
