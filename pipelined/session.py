@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import torch
@@ -12,15 +13,19 @@ import torch.distributed as dist
 from torch import nn
 
 from pipelined.calls import answered
+from pipelined.checkpoint import Training, load_checkpoint, save_checkpoint
 from pipelined.errors import PipelineError
 from pipelined.generate import generate
 from pipelined.holders import Holders
 from pipelined.microbatches import Batch, merge, rows_of, split, split_rows
+from pipelined.ownership import Ownership
 from pipelined.profile import Profile
 from pipelined.profiling import Profiler
 from pipelined.ranks import Ranks
 from pipelined.relay import Relay
 from pipelined.runner import Runner
+from pipelined.saving import save_pretrained
+from pipelined.small import Stateful
 from pipelined.spans import span
 from pipelined.throughput import Throughput
 from pipelined.tied import clip, synchronize
@@ -114,24 +119,46 @@ class Session:
         """
         return self._forward_backward(lambda: microbatches, num_items_in_batch)
 
+    def accumulate(self, microbatches: Sequence[Batch]) -> torch.Tensor:
+        """Set the gradients of the sum of these microbatches' losses, averaged over replicas; return each loss.
+
+        The losses are those of this replica, the same in its processes. Gradients must have been zeroed.
+        """
+        passed = self._runner.run(lambda: microbatches, step=self.step, training=True, whole=True)
+        self.step += 1
+        with self._runner.together():
+            synchronize(self.parameters(), self.holders, self.ranks, mean=True)
+        return passed.losses
+
     def clip(self, max_norm: float) -> torch.Tensor:
         """Scale the gradients of the whole model so that their 2-norm is at most this; return what it was."""
         with self._runner.together():
             return clip(self.parameters(), self.holders, self.ranks, max_norm)
 
-    def evaluate(self, batch: Batch, *, everywhere: bool = True) -> Any:
+    def evaluate(
+        self,
+        batch: Batch,
+        *,
+        everywhere: bool = True,
+        microbatches: int | None = None,
+        keep: Callable[[Any], Any] | None = None,
+    ) -> Any:
         """What the model returns for a batch, without gradients: in every process, or only where the last stage is.
 
-        A batch that cannot be cut into equal microbatches ends in a smaller one. Elsewhere the result is None.
+        A batch that cannot be cut into equal microbatches ends in a smaller one. Elsewhere the result is None. `keep`
+        makes of it what is wanted, before it is sent to all.
         """
         parts: list[Batch] = []
 
         def make() -> list[Batch]:
-            parts.extend(split_rows(batch, -(-rows_of(batch) // self.microbatches)))
+            parts.extend(split_rows(batch, -(-rows_of(batch) // (microbatches or self.microbatches))))
             return parts
 
         passed = self._runner.run(make, step=self.step, training=False)
         merged = merge(passed.outputs, [rows_of(one) for one in parts]) if passed.outputs else None
+        if merged is not None and keep is not None:
+            with self._runner.together():
+                merged = keep(merged)
         return self._runner.broadcast(merged, passed.last_ipu) if everywhere else merged
 
     def generate(self, *args: Any, **kwargs: Any) -> Any:
@@ -142,6 +169,48 @@ class Session:
         a static cache, or one that was filled elsewhere.
         """
         return generate(self._relay, args, kwargs)
+
+    def state_dict(self, *, everywhere: bool = False) -> dict[str, Any]:
+        """The model's, under the keys of the original class: in main memory of process 0, or of all processes.
+
+        Where it is not wanted it is empty.
+        """
+        return self._part.gathered(everywhere=everywhere)
+
+    def own_state_dict(self) -> dict[str, Any]:
+        """Of the model's state dict what belongs to this process; those of a replica together are the whole."""
+        return self._part.own()
+
+    def save_pretrained(self, folder: str | Path, *, max_shard_size: int | str = "50GB") -> None:
+        """Save as the original class does, each process its part; `from_pretrained` of that class loads it.
+
+        Of a PEFT model the adapters are saved. A process that dies meanwhile leaves a folder that loads as before.
+        """
+        save_pretrained(self._part, folder, max_shard_size=max_shard_size)
+
+    def save_checkpoint(
+        self, folder: str | Path, *, keep: int | None = None, also: Mapping[str, Stateful] | None = None
+    ) -> Path:
+        """Save all that training depends on into a new folder in this one, and return that.
+
+        `also` are things with a state, such as a learning rate scheduler, by name. With `keep` only so many of the
+        newest remain. A process that dies meanwhile leaves those that were there.
+        """
+        return save_checkpoint(self._part, folder, self._training(also), keep=keep)
+
+    def load_checkpoint(self, folder: str | Path, *, also: Mapping[str, Stateful] | None = None) -> None:
+        """Go on from a checkpoint, or from the newest in the folder: the next step is what it would have been then.
+
+        It may be of another number of IPUs or replicas. PipelineError, and nothing changed, where it does not fit.
+        """
+        self.step = load_checkpoint(self._part, folder, self._training(also))
+
+    @property
+    def _part(self) -> Ownership:
+        return Ownership(self.model, self.holders, self.ranks, self._runner.together)
+
+    def _training(self, also: Mapping[str, Stateful] | None) -> Training:
+        return Training(self.step, self._runner.seed, self.optimizer, also or {})
 
     def _forward_backward(self, make: Callable[[], Sequence[Batch]], num_items: int | None) -> torch.Tensor:
         items = {} if num_items is None else {"num_items_in_batch": self._of_all_replicas(num_items)}
