@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch import nn
 
+_SETTINGS = "_pipeline_layerdrop"
+
 
 @contextmanager
 def layerdrop_inside(model: nn.Module) -> Iterator[dict[str, float]]:
@@ -28,11 +30,26 @@ def layerdrop_inside(model: nn.Module) -> Iterator[dict[str, float]]:
                 found.update(dict.fromkeys(_layers(module, name), probability))
     for owner, attribute, _ in settings.values():
         setattr(owner, attribute, 0.0)
+    model.__dict__[_SETTINGS] = tuple(settings.values())
     try:
         yield found
     finally:
+        del model.__dict__[_SETTINGS]
         for owner, attribute, probability in settings.values():
             setattr(owner, attribute, probability)
+
+
+@contextmanager
+def layerdrop_as_set(model: nn.Module) -> Iterator[None]:
+    """While this lasts the configuration says what its owner set: a session that is open has it changed."""
+    settings = model.__dict__.get(_SETTINGS, ())
+    for owner, attribute, probability in settings:
+        setattr(owner, attribute, probability)
+    try:
+        yield
+    finally:
+        for owner, attribute, _ in settings:
+            setattr(owner, attribute, 0.0)
 
 
 def dropped(compute: Callable[..., Any], module: nn.Module, probability: float) -> Callable[..., Any]:

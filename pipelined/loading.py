@@ -86,6 +86,8 @@ class Pretrained:
             raise PipelineError(f"{name} of {self.source} cannot be converted: {reason.splitlines()[-1]}")
         for name in self._made.keys() & mine:
             _set(model, name, nn.Parameter(self._made[name].to(device)))
+        # They keep files open.
+        self._tensors.clear()
         self._made.clear()
         _tie(model, held, there=before.keys() - found.missing_keys)
         for name, parameter in model.named_parameters(remove_duplicate=False):
