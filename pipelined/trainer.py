@@ -9,19 +9,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from copy import deepcopy
+from copy import copy, deepcopy
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 from torch import nn
 from transformers import Trainer, TrainingArguments
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+from transformers.trainer import OPTIMIZER_NAME, TRAINING_ARGS_NAME
 
 from pipelined.config import IPUConfig
-from pipelined.distribute import distribute
+from pipelined.distributed import distribute
 from pipelined.errors import PipelineError
+from pipelined.folders import steps
 from pipelined.guards import as_original, original_class
 from pipelined.held_optimizer import keep_held, only_held
 from pipelined.loading import Pretrained
@@ -45,6 +48,7 @@ class PipelineTrainer(Trainer):
     `model` is the pipelined model; whoever calls it, in every process, has it computed by all.
     """
 
+    args: Any
     accelerator: ReplicaAccelerator
     label_smoother: Any
     current_flos: float
@@ -154,9 +158,68 @@ class PipelineTrainer(Trainer):
         """Nothing: the session has moved what this process holds, and the rest is nowhere."""
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-        super()._save(output_dir, state_dict=state_dict)
-        if self.args.should_save:
-            self.ipu_config.save_pretrained(output_dir or self.args.output_dir)
+        """Write what plain transformers loads, each process its part, and beside it what `Trainer` writes."""
+        folder = Path(output_dir or self.args.output_dir)
+        with self._open():
+            self.session.save_pretrained(folder)
+        if not self.args.should_save:
+            return
+        processing = self.processing_class or getattr(self.data_collator, "tokenizer", None)
+        if processing is not None:
+            processing.save_pretrained(folder)
+        torch.save(self.args, folder / TRAINING_ARGS_NAME)
+
+    def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
+        self.session.optimizer, self.session.step = self._own_optimizer(), self.state.global_step
+        self.session.save_checkpoint(output_dir, keep=1, also={"scheduler": self.lr_scheduler})
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        # With the state of an optimizer the weights come together with it, once there is an optimizer.
+        if not steps(Path(resume_from_checkpoint)):
+            self.session.load_weights(resume_from_checkpoint)
+
+    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+        if checkpoint is None:
+            return
+        if steps(Path(checkpoint)):
+            self.session.optimizer = self._own_optimizer()
+            self.session.load_checkpoint(checkpoint, also={"scheduler": self.lr_scheduler})
+        elif (Path(checkpoint) / OPTIMIZER_NAME).exists():
+            raise PipelineError(
+                f"{checkpoint} holds the state of an optimizer of one process, which has no names",
+                hint="begin anew from its weights: PipelineTrainer(model=folder)",
+            )
+
+    def _load_best_model(self) -> None:
+        self.session.load_weights(self.state.best_model_checkpoint)
+
+    def _save_rng_state(self, output_dir: str) -> None:
+        if self.session.ranks.ipu == 0:
+            with self._as_replica():
+                super()._save_rng_state(output_dir)
+
+    def _load_rng_state(self, checkpoint: str | None) -> None:
+        with self._as_replica():
+            super()._load_rng_state(checkpoint)
+
+    @contextmanager
+    def _as_replica(self) -> Iterator[None]:
+        """While this lasts the arguments count replicas, whose processes draw the same random numbers."""
+        args, ranks = self.args, self.session.ranks
+        self.args = copy(args)
+        kind = args.distributed_state.distributed_type
+        self.args.distributed_state = SimpleNamespace(
+            num_processes=ranks.replicas, process_index=ranks.replica, distributed_type=kind
+        )
+        try:
+            yield
+        finally:
+            self.args = args
+
+    def _own_optimizer(self) -> torch.optim.Optimizer:
+        """The optimizer without what accelerate puts around it."""
+        optimizer: torch.optim.Optimizer = getattr(self.optimizer, "optimizer", self.optimizer)
+        return optimizer
 
     def _spread(self, model: Any, args: TrainingArguments) -> Any:
         """The pipelined model, over the processes."""
