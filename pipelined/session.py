@@ -23,6 +23,7 @@ from pipelined.profile import Profile
 from pipelined.profiling import Profiler
 from pipelined.ranks import Ranks
 from pipelined.relay import Relay
+from pipelined.reloading import load_weights
 from pipelined.runner import Runner
 from pipelined.saving import save_pretrained
 from pipelined.small import Stateful
@@ -204,6 +205,13 @@ class Session:
         It may be of another number of IPUs or replicas. PipelineError, and nothing changed, where it does not fit.
         """
         self.step = load_checkpoint(self._part, folder, self._training(also))
+
+    def load_weights(self, folder: str | Path) -> None:
+        """Take over the weights that `save_pretrained` wrote, each process those that it holds.
+
+        Of a PEFT model these are the adapters. PipelineError, and nothing changed, where they do not fit.
+        """
+        load_weights(self._part, folder)
 
     @property
     def _part(self) -> Ownership:
