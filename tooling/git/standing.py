@@ -96,7 +96,7 @@ def _summary(repo: Repo, standing: Standing, branch: str) -> str:
         return f"a {repo.operation.kind} is in progress{where}"
     if standing.upstream and standing.upstream.ahead:
         return f"{branch} is {count(standing.upstream.ahead, 'commit')} behind {shown(standing.upstream.name)}"
-    return f"{branch} is up to date" if standing.upstream else branch
+    return f"{branch} is up to date" if standing.upstream else f"{branch}; upstream was never asked where it stands"
 
 
 def _picture(repo: Repo, standing: Standing, branch: str) -> list[str]:
@@ -140,11 +140,14 @@ def _next(repo: Repo, standing: Standing) -> tuple[Next, ...]:
         return (Next("go on", ("mergeready", "continue")), Next("or take it back", ("mergeready", "abort")))
     if repo.operation:
         return tuple(Next("end it", argv) for argv in repo.operation.ways_out)
-    if standing.upstream and standing.upstream.ahead:
+    if standing.upstream is None:
+        return (Next("ask upstream, and see what a rebase would do", ("mergeready", "rebase", "--dry-run")),)
+    if standing.upstream.ahead and repo.head.branch == standing.upstream.name.partition("/")[2]:
+        return (Next("bring it up to date", ("mergeready", "sync")),)
+    if standing.upstream.ahead:
         return (Next("replay your commits on upstream", ("mergeready", "rebase")),)
     if standing.fork is None or standing.fork.behind:
-        own = standing.upstream.behind if standing.upstream else 0
-        return (Next("bring it to your fork", ("mergeready", "push")),) if own else ()
+        return (Next("bring it to your fork", ("mergeready", "push")),) if standing.upstream.behind else ()
     return ()
 
 

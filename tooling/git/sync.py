@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tooling.git.plan import Move, Next, Plan, RefusedError, Step, Warned
 from tooling.git.remotes import Roles
 from tooling.git.safety import begin_apart
-from tooling.git.state import BACKUPS, HEADS, REMOTES, Commit, Repo
+from tooling.git.state import BACKUPS, HEADS, Commit, Repo
 from tooling.git.text import command_line, count, several, short, shown
 
 
@@ -40,6 +40,8 @@ class Syncing(NamedTuple):
     in_the_way: tuple[str, ...] = ()
     unfit: tuple[str, ...] = ()
     """Paths that this file system cannot hold, with the reason."""
+    local_follows: bool = True
+    """Whether upstream holds all of the local main branch, so that it can move forward."""
     movable_elsewhere: bool = False
     """Whether the local main branch is checked out in another worktree, and may be moved there."""
 
@@ -75,7 +77,8 @@ def plan_sync(repo: Repo, syncing: Syncing, *, now: str) -> Plan:
         return Plan("sync", f"{main} on {shown(syncing.fork)} is level with {upstream}", warnings=warnings)
     backup = f"{BACKUPS}{syncing.fork_main}/{now}"
     keep = tuple(Step("back-up", ("update-ref", backup, move.old), f"keep {main} as it is now") for move in moves)
-    summary = f"bring {main} up to date with {upstream}: {count(syncing.missing, 'commit')}"
+    figures = f": {count(syncing.missing, 'commit')}" if syncing.missing else ", as your fork's is"
+    summary = f"bring {main if syncing.missing else f'your own {main}'} up to date with {upstream}{figures}"
     return Plan("sync", summary, (*keep, *steps, *local), moves, backup, syncing.new, (*_renamed(syncing), *warnings))
 
 
@@ -109,8 +112,8 @@ def _local(repo: Repo, syncing: Syncing, ref: str) -> tuple[tuple[Move, ...], tu
     now, name = repo.refs.get(ref, ""), shown(syncing.fork_main)
     if not now or now == syncing.new:
         return (), (), ()
-    if now != syncing.old and now != repo.refs.get(f"{REMOTES}{syncing.fork}/{syncing.fork_main}"):
-        return (), (), (Warned("local-main", f"your own {name} is left as it is: it is not the fork's"),)
+    if not syncing.local_follows:
+        return (), (), (Warned("local-main", f"your own {name} is left as it is: it has commits of its own"),)
     move, why = (Move(ref, now, syncing.new),), f"fast-forward your own {name}"
     if place := repo.elsewhere(ref):
         go = ("-C", place, "merge", "--ff-only", "--quiet", syncing.new)

@@ -9,7 +9,7 @@ from tooling.git.fetch import ask_remote, fetch
 from tooling.git.obstacles import in_the_way, read_unfit
 from tooling.git.plan import RefusedError
 from tooling.git.remotes import Roles
-from tooling.git.replay import LOG, differences, read_roots
+from tooling.git.replay import LOG, differences, is_ancestor, read_roots
 from tooling.git.squash import Record, count_commits
 from tooling.git.state import HEADS, Remote, Repo, tracking_ref
 from tooling.git.sync import Syncing
@@ -55,6 +55,7 @@ def read_syncing(
         same_tree=len(trees) == 1,
         in_the_way=tuple(in_the_way(repo, git, added)),
         unfit=read_unfit(repo, git, added, new),
+        local_follows=is_ancestor(git, repo.refs.get(f"{HEADS}{fork_main}", new), new),
         movable_elsewhere=free_to_move(repo, git, f"{HEADS}{fork_main}", new),
     )
 

@@ -8,11 +8,23 @@ from tests.tooling.git.repositories import Bench, text, write
 __all__ = ["bench", "template"]
 
 
+ASK = """ask upstream, and see what a rebase would do:
+    mergeready rebase --dry-run
+"""
+
+
 def test_before_upstream_was_ever_asked_there_is_only_the_fork(bench: Bench) -> None:
-    assert stable(bench, bench.run("status")) == """feature
+    assert stable(bench, bench.run("status")) == """feature; upstream was never asked where it stands
   ┌ origin/feature  ID  the same as here
   └ feature         ID
-"""
+""" + ASK
+
+
+def test_on_a_main_branch_that_is_behind_it_offers_a_sync(bench: Bench) -> None:
+    bench.git("fetch", "--quiet", "upstream")
+    bench.git("switch", "--quiet", "main")
+
+    assert [step["argv"] for step in bench.run("status", "--json").json["next"]] == [["mergeready", "sync"]]
 
 
 def test_behind_upstream_it_offers_a_rebase(bench: Bench) -> None:
@@ -77,4 +89,6 @@ def test_status_changes_nothing_and_needs_no_remote(bench: Bench) -> None:
     bench.git("remote", "remove", "upstream")
     bench.git("remote", "remove", "origin")
 
-    assert stable(bench, bench.run("status")) == "feature\n  ─ feature  ID\n"
+    assert stable(bench, bench.run("status")) == (
+        f"feature; upstream was never asked where it stands\n  ─ feature  ID\n{ASK}"
+    )

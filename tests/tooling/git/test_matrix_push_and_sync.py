@@ -151,6 +151,24 @@ def test_a_sync_moves_a_main_branch_that_is_checked_out_and_undo_takes_it_back(b
     assert snapshot(bench, ours=False) == before
 
 
+def test_a_local_main_branch_that_has_fallen_behind_both_follows_too(bench: Bench) -> None:
+    assert (bench.run("sync").code, bench.run("undo").code) == (0, 0)
+
+    result = bench.run("sync", "--json")
+
+    assert (result.code, warned(result)) == (0, [])
+    assert bench.oid("refs/heads/main") == bench.oid("refs/heads/main", at=bench.root / "up.git")
+
+
+def test_a_local_main_branch_with_a_commit_of_its_own_is_left_with_a_word(bench: Bench) -> None:
+    bench.git("switch", "--quiet", "main")
+    own = bench.commit("Own", {"own.txt": "x\n"})
+
+    result = bench.run("sync", "--json")
+
+    assert (result.code, warned(result), bench.oid("refs/heads/main")) == (0, ["local-main"], own)
+
+
 def test_row_28_a_main_branch_with_edits_is_left_with_a_word(bench: Bench) -> None:
     bench.git("switch", "--quiet", "main")
     write(bench.work / "a.txt", "edit\n")

@@ -190,7 +190,7 @@ def test_a_sync_pushes_upstreams_tip_and_moves_the_local_main_branch() -> None:
 def test_a_local_main_branch_of_ones_own_stays() -> None:
     repo = REPO._replace(refs={**REPO.refs, "refs/heads/main": OTHER})
 
-    plan = plan_sync(repo, SYNCING, now="NOW")
+    plan = plan_sync(repo, SYNCING._replace(local_follows=False), now="NOW")
 
     assert ([step.action for step in plan.steps], [warned.code for warned in plan.warnings]) == (
         ["push"],
