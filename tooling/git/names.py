@@ -11,6 +11,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from tooling.git.state import Repo
@@ -94,10 +95,10 @@ def _clashes(added: set[str], tree: Collection[str], system: FileSystem) -> Iter
 
 
 def _limit(root: str, name: str, otherwise: int) -> int:
-    try:
-        return os.pathconf(root, name)
-    except (AttributeError, OSError, ValueError):  # not on Windows, not for every file system
-        return otherwise
+    if sys.platform != "win32":
+        with suppress(OSError, ValueError):  # not every file system tells
+            return os.pathconf(root, name)
+    return otherwise
 
 
 def _is_set(repo: Repo, key: str) -> bool:
