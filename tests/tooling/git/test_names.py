@@ -160,12 +160,16 @@ def _can_mount() -> bool:
     return sys.platform == "linux" and needed and os.geteuid() == 0 and Path("/dev/fuse").exists()
 
 
-needs_ntfs = pytest.mark.skipif(not _can_mount(), reason="needs root, ntfs-3g and FUSE, to mount NTFS")
+NATIVE = sys.platform in ("win32", "darwin")
+needs_ntfs = pytest.mark.skipif(not (NATIVE or _can_mount()), reason="needs root, ntfs-3g and FUSE, to mount NTFS")
 
 
 @pytest.fixture(scope="module")
 def ntfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder on NTFS, where case makes no difference and names are those of Windows."""
+    """A folder where case makes no difference: what this system has, or NTFS with the names of Windows."""
+    if NATIVE:
+        yield tmp_path_factory.mktemp("native")
+        return
     image, place = tmp_path_factory.mktemp("image") / "ntfs", tmp_path_factory.mktemp("ntfs")
     with image.open("wb") as file:
         file.truncate(64 << 20)

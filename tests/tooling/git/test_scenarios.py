@@ -179,7 +179,7 @@ def test_s14_continue_needs_no_editor_and_keeps_the_message(bench: Bench) -> Non
     result = bench.spawn("continue", env={"EDITOR": "", "VISUAL": "", "TERM": "dumb"})
 
     assert (result.code, bench.git("log", "-1", "--format=%B")) == (0, message)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 60  # an editor that nobody closes takes for ever
 
 
 def test_s24_a_push_goes_to_the_branch_on_the_fork_whatever_is_configured(bench: Bench) -> None:
