@@ -77,7 +77,26 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, console: Console) -> int:
     """Rebase the current branch on upstream."""
-    return report("rebase", options, console, lambda tell: _rebase(options, tell))
+    return report("rebase", options, console, lambda tell: _with_ways_out(options, tell))
+
+
+def _with_ways_out(options: Namespace, tell: Tell) -> Outcome:
+    """Rebase; a way out of a refusal that is another rebase keeps what was asked for."""
+    try:
+        return _rebase(options, tell)
+    except RefusedError as refusal:
+        asked = [f"--{name.replace('_', '-')}" for name, value in vars(options).items() if value is True]
+        asked += ["--onto", options.onto] if options.onto else []
+        kept = [word for word in asked if word not in ("--json", "--dry-run")]
+        refusal.next = tuple(
+            (
+                step._replace(argv=(*step.argv, *(word for word in kept if word not in step.argv)))
+                if step.argv[:2] == ("mergeready", "rebase")
+                else step
+            )
+            for step in refusal.next
+        )
+        raise
 
 
 def _rebase(options: Namespace, tell: Tell) -> Outcome:

@@ -111,6 +111,19 @@ or commit them:
 """
 
 
+def test_a_way_out_keeps_what_was_asked_for(bench: Bench) -> None:
+    bench.upstream("Add a report", {"report.json": "{}\n"})
+    write(bench.work / "report.json", "mine\n")
+    write(bench.work / "b.txt", "edit\n")
+
+    first = bench.run("rebase", "--push", "--onto", "upstream/main", "--dry-run", "--json").json["next"][0]["argv"]
+    second = bench.run(*first[1:], "--json").json["next"][1]["argv"]
+
+    assert first == ["mergeready", "rebase", "--autostash", "--push", "--onto", "upstream/main"]
+    assert second == ["mergeready", "rebase", "--backup-ignored", "--autostash", "--push", "--onto", "upstream/main"]
+    assert (bench.run(*second[1:]).code, bench.at_fork()) == (0, bench.oid())
+
+
 def test_another_branch_of_upstream_or_a_commit_that_is_here_can_be_named(bench: Bench) -> None:
     bench.upstream("Only on next", {"next.txt": "x\n"}, branch="main")
     bench.git("push", "--quiet", "origin", "HEAD:refs/heads/next", at=bench.other)
