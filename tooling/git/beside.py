@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from tooling.errors import UserError
 from tooling.git import journal
-from tooling.git.command import Git
+from tooling.git.command import Git, locked
 from tooling.git.journal import Entry
 from tooling.git.obstacles import in_the_way, read_unfit
 from tooling.git.plan import Move, Next, RefusedError
@@ -67,16 +68,14 @@ def check_step_back(repo: Repo, git: Git, move: Move) -> None:
         )
 
 
-def check_lock(repo: Repo) -> None:
-    """Refuse where a worktree is locked by another git, or by one that was killed."""
-    for name in ("index.lock", "HEAD.lock"):
-        path = os.path.join(repo.git_dir, name)
-        if os.path.exists(path):
-            raise RefusedError(
-                "locked",
-                f"{shown(path)} is there: another git is at work, or was killed",
-                next=[Next("if none is at work, remove it", ("rm", path))],
-            )
+def check_lock(repo: Repo, refs: Iterable[str] = ()) -> None:
+    """Refuse where a worktree, or one of the refs, is locked by another git, or by one that was killed."""
+    names = ("index", "HEAD", "ORIG_HEAD", "REBASE_HEAD")
+    paths = [os.path.join(repo.git_dir, name) for name in names]
+    paths += [os.path.join(repo.common_dir, name) for name in ("packed-refs", *refs)]
+    for path in paths:
+        if os.path.exists(f"{path}.lock"):
+            raise locked(f"{path}.lock")
 
 
 def _step_back(repo: Repo, git: Git, move: Move) -> None:

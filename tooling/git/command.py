@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from checks.git import environment
 from tooling.errors import Exit, UserError
-from tooling.git.text import from_git
+from tooling.git.plan import Next, RefusedError
+from tooling.git.text import from_git, shown
 from tooling.process import Done, SilentError, Started, run, run_while_it_speaks
 
 PINS = (
@@ -132,18 +133,18 @@ def text(output: bytes) -> str:
 def failed(name: str, done: Done) -> UserError:
     """What to tell the user where a command failed that should not."""
     said = next((line for line in text(done.err).splitlines() if line.strip()), f"exit status {done.status}")
-    if "unable to create" in said.lower() and ".lock" in said:
-        return locked(said)
+    lock = next((word for word in said.split("'") if word.endswith(".lock")), "")
+    if lock and "unable to create" in said.lower():
+        return locked(lock)
     return UserError(f"git {name} failed: {said}", exit=Exit.ENVIRONMENT)
 
 
-def locked(said: str) -> UserError:
+def locked(path: str) -> RefusedError:
     """What to tell the user where another git holds a lock, or one that died has left it."""
-    path = said.partition("'")[2].partition("'")[0]
-    return UserError(
-        f"git cannot take its lock: {path or said}",
-        hint="another git may be at work; if none is, remove that file, then run this again",
-        exit=Exit.REFUSED,
+    return RefusedError(
+        "locked",
+        f"{shown(path)} is there: another git is at work, or was killed",
+        next=[Next("if none is at work, remove it", ("rm", path))],
     )
 
 

@@ -28,7 +28,7 @@ class Restored(NamedTuple):
 
 def restore(repo: Repo, git: Git, entry: Entry, closed: State) -> Restored:
     """Bring everything back to where it was before the entry; `closed` is how the entry is closed."""
-    check_lock(repo)
+    check_lock(repo, [move.ref for move in entry.moves])
     _check_moves(repo, git, entry)
     kept = ""
     own = next((move for move in entry.moves if move.ref == entry.ref and move.old), None)

@@ -13,10 +13,11 @@ from tooling.git.journal import Entry
 from tooling.git.outcome import Outcome, planned
 from tooling.git.plan import Next, Plan, RefusedError
 from tooling.git.pushing import push_outcome
+from tooling.git.read import read_repo
 from tooling.git.rebased import rebase_outcome
 from tooling.git.report import Tell
-from tooling.git.restore import restore
-from tooling.git.settle import by_hand, in_progress
+from tooling.git.restore import Restored, restore
+from tooling.git.settle import by_hand, cut_off, in_progress
 from tooling.git.state import HEADS, Repo
 from tooling.git.text import count, several, short, shown
 
@@ -26,10 +27,12 @@ def resume(way: Way, entry: Entry, command: Literal["continue", "skip"], tell: T
     repo, git = way.repo, way.git
     if entry.state == "undoing":
         raise RefusedError("undoing", "taking it back had begun", next=[Next("finish that", ("mergeready", "undo"))])
+    if cut_off(repo, entry):
+        return _begin_again(way, entry, command, tell)
     if in_progress(repo, entry):
         if command == "continue":
             _check_resolved(repo, git, entry)
-        ended = go_on(way, entry, command, tell)
+        ended = go_on(way, journal.write(repo, entry._replace(state="running")), command, tell)
         if ended.stop:
             stopped = journal.write(repo, ended.entry._replace(state="stopped"))
             return rebase_outcome(repo, git, command, ended._replace(entry=stopped))
@@ -52,7 +55,11 @@ def foretell(repo: Repo, git: Git, entry: Entry, command: Literal["continue", "s
     if command == "abort":
         return taken_back(command, entry)
     lines = []
-    if in_progress(repo, entry):
+    if cut_off(repo, entry):
+        _check_from_start(entry, command)
+        lines.append("git was cut off in the middle of a commit: take it back, and begin again")
+        entry = entry._replace(done=0)
+    elif in_progress(repo, entry):
         if command == "continue":
             _check_resolved(repo, git, entry)
         doing = "leave out" if command == "skip" else "go on after"
@@ -78,10 +85,9 @@ def taken_back(command: str, entry: Entry) -> Outcome:
 def give_up(repo: Repo, git: Git, entry: Entry, command: str) -> Outcome:
     """Take back a run that has not ended."""
     restored = restore(repo, git, entry, "abandoned")
-    lines = [f"what you had changed since is kept in {shown(restored.kept)}"] if restored.kept else []
     name = shown(entry.ref.removeprefix(HEADS))
     summary = f"{name} is as it was before the {entry.command}"
-    return Outcome(command, "done", Exit.DONE, summary, tuple(lines), refs=entry.moves, backup=entry.backup)
+    return Outcome(command, "done", Exit.DONE, summary, tuple(_kept(restored)), refs=entry.moves, backup=entry.backup)
 
 
 def nothing_open(repo: Repo, command: str) -> Outcome:
@@ -93,6 +99,37 @@ def nothing_open(repo: Repo, command: str) -> Outcome:
             next=[Next("use git itself", argv) for argv in operation.ways_out],
         )
     return Outcome(command, "nothing to do", Exit.DONE, f"there is nothing to {command}")
+
+
+def _begin_again(way: Way, entry: Entry, command: Literal["continue", "skip"], tell: Tell) -> Outcome:
+    """Take a rebase back that git was killed in, and run it from its start."""
+    _check_from_start(entry, command)
+    tell("git was cut off in the middle of a commit: beginning again")
+    restored = restore(way.repo, way.git, entry, "running")
+    way = way._replace(repo=read_repo(way.repo.root))
+    outcome = rebase_outcome(way.repo, way.git, command, execute(way, restored.entry._replace(done=0), tell))
+    return outcome._replace(lines=(*outcome.lines, *_kept(restored)))
+
+
+def _check_from_start(entry: Entry, command: str) -> None:
+    """Refuse where beginning again would not do what was asked for, or lose what somebody has resolved."""
+    give_up = Next("take all of it back", ("mergeready", "abort"))
+    if command == "skip":
+        again = Next("begin again", ("mergeready", "continue"))
+        raise RefusedError(
+            "cut-off", "git was cut off: the rebase stands at no commit to leave out", next=[again, give_up]
+        )
+    if entry.conflicted:
+        raise RefusedError(
+            "cut-off",
+            "git was cut off in the middle of a commit, and would drop it if it went on",
+            details=["to begin again would drop how you resolved conflicts; HEAD has that, look at it first"],
+            next=[give_up],
+        )
+
+
+def _kept(restored: Restored) -> list[str]:
+    return [f"what you had changed since is kept in {shown(restored.kept)}"] if restored.kept else []
 
 
 def _after_git(repo: Repo, git: Git, entry: Entry) -> Entry:

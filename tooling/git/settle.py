@@ -31,6 +31,15 @@ def in_progress(repo: Repo, entry: Entry) -> bool:
     return operation is not None and operation.kind == "rebase" and operation.ref in ("", entry.ref)
 
 
+def cut_off(repo: Repo, entry: Entry) -> bool:
+    """Whether git was killed in the middle of a rebase of this entry, rather than stopped to wait for somebody.
+
+    To go on from there would drop the commit that it was at without a word: it is off git's list, and not committed.
+    """
+    stopped = os.path.exists(os.path.join(repo.git_dir, "rebase-merge", "stopped-sha"))
+    return entry.state == "running" and in_progress(repo, entry) and not stopped
+
+
 def by_hand(repo: Repo, git: Git, entry: Entry) -> Literal["aborted", "finished", ""]:
     """What became of a rebase that is no longer in progress, as far as the branch tells."""
     steps = [step for step in entry.remaining if step.action == "rebase"]

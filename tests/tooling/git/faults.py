@@ -8,12 +8,17 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Literal, NamedTuple
 
 from tests.tooling.git.repositories import Bench, Result
 
-# Who manages to make the file n is the n-th command: that takes the shell neither a process nor a lock.
+# Who manages to make the file n is the n-th command: that takes the shell neither a process nor a lock. Git and all
+# that it starts, at the other end of a push too, inherit the pipe, so that it ends once the last of them has.
 WRAPPER = """#!/bin/sh
+free=9
+while [ -e "/dev/fd/$free" ]; do free=$((free - 1)); done
+eval "exec $free"'> "$FAULT_FOLDER.alive"'
 number=1
 set -C
 until { true > "$FAULT_FOLDER/$number"; } 2> /dev/null; do number=$((number + 1)); done
@@ -36,8 +41,6 @@ def hit(pid):
         os.kill(pid, number)
     except ProcessLookupError:
         pass
-def end():
-    open(os.environ["FAULT_FOLDER"] + "/ended", "w").close()
 # Git is a child of ours, while those who started us take us for git: what they send is for git.
 signal.signal(signal.SIGINT, lambda number, _: child and child.send_signal(number))
 if when != "before":
@@ -49,9 +52,11 @@ if when == "during":
 elif child:
     status = child.wait()
 if when == "later":
+    alive = os.open(os.environ["FAULT_FOLDER"] + ".alive", os.O_WRONLY)
     if os.fork():
         sys.exit(status)
-    os.closerange(0, 256)
+    os.closerange(0, alive)
+    os.closerange(alive + 1, 256)
     time.sleep(float(delay))
 if victim != "git":
     hit(us)
@@ -59,7 +64,6 @@ if victim != "us" and when == "during":
     child.send_signal(number)
 if child:
     child.wait()
-end()
 if victim != "us":
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     hit(os.getpid())
@@ -96,6 +100,7 @@ class Injector:
         (folder / "bin" / "git").write_text(WRAPPER, encoding="utf-8")
         (folder / "bin" / "git").chmod(0o755)
         (folder / "commands.py").write_text(FAULT, encoding="utf-8")
+        os.mkfifo(folder / "commands.alive")
 
     def durations(self, argv: Sequence[str]) -> list[float]:
         """Run without a fault: how many seconds each git command takes."""
@@ -104,13 +109,8 @@ class Injector:
         return [float(path.read_text(encoding="ascii")) for path in names]
 
     def run(self, argv: Sequence[str], fault: Fault) -> Result:
-        """Run with this fault, and wait until its killer has done what it does."""
-        result = self._spawn(argv, str(fault.at), f"{fault.when} {fault.victim} {fault.signal} {fault.delay}")
-        for _ in range(2000):
-            if not (self._commands / str(fault.at)).exists() or (self._commands / "ended").exists():
-                break
-            time.sleep(0.005)
-        return result
+        """Run with this fault, and wait until no git of it is left at work."""
+        return self._spawn(argv, str(fault.at), f"{fault.when} {fault.victim} {fault.signal} {fault.delay}")
 
     def _spawn(self, argv: Sequence[str], at: str, fault: str) -> Result:
         shutil.rmtree(self._commands, ignore_errors=True)
@@ -123,15 +123,33 @@ class Injector:
             "FAULT_AT": at,
             "FAULT": fault,
         }
-        return self._bench.spawn(*argv, env=env)
+        alive = os.open(f"{self._commands}.alive", os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            result = self._bench.spawn(*argv, env=env)
+            _wait_for_end(alive)
+        finally:
+            os.close(alive)
+        return result
+
+
+def _wait_for_end(pipe: int) -> None:
+    """Wait until no process has the other end of a pipe open, at most ten seconds."""
+    for _ in range(2000):
+        try:
+            if not os.read(pipe, 1):
+                return
+        except BlockingIOError:
+            time.sleep(0.005)
+    raise AssertionError("a git is still at work")
 
 
 def every_fault(durations: Sequence[float]) -> Iterator[Fault]:
-    """All faults of a run whose git commands take so long; there are more moments in a command that takes longer."""
+    """All faults of a run whose git commands take so long; those that take longest are hit at more moments."""
+    long = 3 * median(durations)
     one: tuple[Victim, ...] = ("us", "git")
     all_three: tuple[Victim, ...] = ("us", "git", "both")
     for at, duration in enumerate(durations, 1):
-        count = max(1, min(5, round(duration / 0.01)))
+        count = 8 if duration > long else 1
         moments = [duration * (number + 1) / (count + 1) for number in range(count)]
         for signal in ("SIGKILL", "SIGINT"):
             yield from (Fault(at, "before", victim, signal) for victim in one)

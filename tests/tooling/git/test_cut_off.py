@@ -1,0 +1,99 @@
+"""A git that is killed in the middle of a commit: going on loses no commit, and a lock that it left is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tooling.git.repositories import Bench, copy_of, snapshot, text, write
+from tooling.git.command import Git
+from tooling.git.plan import Next, RefusedError
+
+
+def kill_git_at(bench: Bench, name: str) -> None:
+    """Have git killed the next time that it writes this file, which it then does in the middle of a commit."""
+    armed = bench.root / "armed"
+    armed.touch()
+    smudge = f"if test -e '{armed}'; then rm '{armed}'; kill -KILL $PPID; fi; cat"
+    bench.git("config", "filter.kill.smudge", smudge)
+    bench.git("config", "filter.kill.clean", "cat")
+    write(bench.work / ".git/info/attributes", f"{name} filter=kill\n")
+
+
+def unlock(bench: Bench) -> None:
+    """Remove the lock that the killed git has left, as the message says."""
+    (bench.work / ".git/index.lock").unlink()
+
+
+def test_the_commit_that_git_was_killed_at_is_replayed_when_it_is_gone_on_with(bench: Bench, tmp_path: Path) -> None:
+    undisturbed = copy_of(bench.root, tmp_path / "undisturbed")
+    write(undisturbed.work / ".git/info/attributes", "a.txt filter=kill\n")
+    assert undisturbed.run("rebase").code == 0
+    kill_git_at(bench, "a.txt")
+    assert bench.spawn("rebase").code == 6
+    unlock(bench)
+
+    asked = bench.run("continue", "--dry-run").out
+    done = bench.run("continue", "--json")
+
+    assert "git was cut off in the middle of a commit: take it back, and begin again" in asked
+    assert (done.code, done.json["dropped"]) == (0, [])
+    assert snapshot(bench, ours=False) == snapshot(undisturbed, ours=False)
+
+
+def test_a_rebase_that_was_cut_off_stands_at_no_commit_that_could_be_left_out(bench: Bench) -> None:
+    kill_git_at(bench, "a.txt")
+    bench.spawn("rebase")
+    unlock(bench)
+
+    skipped = bench.run("skip", "--json")
+
+    assert (skipped.code, skipped.json["items"]) == (3, [{"code": "cut-off"}])
+    assert [step["argv"] for step in skipped.json["next"]] == [["mergeready", "continue"], ["mergeready", "abort"]]
+
+
+def test_what_was_resolved_before_git_was_killed_is_not_dropped_by_beginning_again(bench: Bench) -> None:
+    bench.upstream("Change line 3", {"a.txt": text({3: "theirs"})})
+    before = snapshot(bench, ours=False)
+    assert bench.run("rebase").code == 4
+    write(bench.work / "a.txt", text({3: "both"}))
+    bench.git("add", "a.txt")
+    kill_git_at(bench, "b.txt")
+    assert bench.spawn("continue").code == 6
+    unlock(bench)
+
+    again = bench.run("continue", "--json")
+    resolved = bench.git("show", "HEAD:a.txt") + "\n"
+    aborted = bench.run("abort")
+
+    assert (again.code, again.json["items"], resolved) == (3, [{"code": "cut-off"}], text({3: "both"}))
+    assert (aborted.code, snapshot(bench, ours=False)) == (0, before)
+
+
+def test_the_lock_of_a_branch_that_a_killed_git_has_left_is_named_before_anything_is_taken_back(bench: Bench) -> None:
+    before = snapshot(bench, ours=False)
+    assert bench.run("rebase").code == 0
+    rebased = snapshot(bench)
+    lock = bench.work / ".git/refs/heads/feature.lock"
+    lock.touch()
+
+    refused = bench.run("undo", "--json")
+
+    assert (refused.code, refused.json["items"], snapshot(bench)) == (3, [{"code": "locked"}], rebased)
+    assert refused.json["next"][0]["argv"] == ["rm", str(lock)]
+    lock.unlink()
+    assert (bench.run("undo").code, snapshot(bench, ours=False)) == (0, before)
+
+
+def test_a_lock_that_git_finds_itself_is_named_by_its_file(bench: Bench) -> None:
+    lock = bench.work / ".git/refs/heads/other.lock"
+    lock.touch()
+
+    with pytest.raises(RefusedError) as refused:
+        Git(str(bench.work)).ask("update-ref", "refs/heads/other", bench.oid())
+
+    assert (refused.value.code, refused.value.next) == (
+        "locked",
+        (Next("if none is at work, remove it", ("rm", str(lock))),),
+    )
