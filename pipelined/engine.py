@@ -90,6 +90,8 @@ def program(
         made = kind(torch_stages[0], microbatches, **options)
     else:
         order = compute_order(plan.ipu_of_stage, microbatches, schedule=schedule, training=training)
+        for stage in stages:
+            stage.detaches = order.splits_backward
         made = torch_private.runtime(torch_stages, order, **options)
     return Program(flow, plan, stages, made, microbatches)
 

@@ -56,6 +56,11 @@ class Order:
         """Whether there are backward passes."""
         return any(step.kind != "F" for steps in self.steps for step in steps)
 
+    @property
+    def splits_backward(self) -> bool:
+        """Whether there are halves of backward passes."""
+        return any(step.kind == "I" for steps in self.steps for step in steps)
+
 
 def rank_of_stage(ipu_of_stage: Sequence[int]) -> tuple[int, ...]:
     """For each stage the rank of its process: IPUs that have a stage are counted, others have no process."""

@@ -50,6 +50,8 @@ class Stage(nn.Module):
         self.finish, self.seed, self.device = finish, seed, device
         self.microbatches: Sequence[Mapping[str, Any]] = ()
         self.step = 0
+        self.detaches = False
+        """Whether the schedule splits backward passes: torch then detaches in place what a stage returns."""
         self.skipped: Skipped = _nothing
         self._own = tuple(call for call, stage in enumerate(plan.stage_of_call) if stage == index)
         self._received = plan.payloads[index - 1] if index else ()
@@ -80,7 +82,7 @@ class Stage(nn.Module):
         except _StageDoneError:
             for index in range(run.next, len(self.flow.calls)):
                 self.skipped(index, number)
-            return tuple(run.collected[index].contiguous() for index in self._sent)
+            return tuple(self._sendable(run.collected[index]) for index in self._sent)
         finally:
             del model.__dict__[CURRENT]
         if not self.is_last or run.next != len(self.flow.calls):
@@ -89,7 +91,14 @@ class Stage(nn.Module):
                 hint="what it calls must not depend on anything but the shapes of its inputs",
             )
         with span("ending"):
-            return (self.finish(output, number).reshape(1),)
+            return (self._sendable(self.finish(output, number).reshape(1)),)
+
+    def _sendable(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Contiguous; and where the schedule takes it off its graph in place, neither a view nor a receive buffer."""
+        shared = tensor.is_leaf or tensor._base is not None
+        if self.detaches and tensor.requires_grad and shared:
+            return tensor.clone(memory_format=torch.contiguous_format)
+        return tensor.contiguous()
 
 
 CURRENT = "_pipeline_pass"
