@@ -17,7 +17,12 @@ def outcome(model: Any, inputs: Mapping[str, Any]) -> Outcome:
     """Every tensor of the model's output by its place in it; the random numbers drawn are the same each time."""
     torch.manual_seed(0)
     with torch.no_grad():
-        return dict(_tensors(model(**inputs), ""))
+        return flattened(model(**inputs))
+
+
+def flattened(output: Any) -> Outcome:
+    """Every tensor of an output by its place in it."""
+    return dict(_tensors(output, ""))
 
 
 def same(ours: Outcome, theirs: Outcome, *, within: float = 0.0) -> bool:

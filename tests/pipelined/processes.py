@@ -63,6 +63,15 @@ def run(function: Callable[..., Any], *, processes: int, patience: float = PATIE
         return [one[0] for one in found if one is not None]
 
 
+def run_each(functions: Sequence[Callable[[], Any]], *, processes: int, patience: float = PATIENCE) -> dict[str, Any]:
+    """By name what each function returned in each of the same processes, called in turn: a list, by process.
+
+    What one raises stands in the list as its text, and the others are called all the same.
+    """
+    found = run(_each, processes=processes, patience=patience, functions=tuple(functions))
+    return {function.__name__: [results[function.__name__] for results in found] for function in functions}
+
+
 def outcomes(
     function: Callable[..., Any], *, processes: int, patience: float = PATIENCE, **arguments: Any
 ) -> list[Outcome]:
@@ -88,6 +97,17 @@ def outcomes(
                 started.append(_start([sys.executable, __file__, str(folder)], own, log))
         ended = _ended(started, processes, patience, folder)
         return [_outcome(folder, rank, *end) for rank, end in enumerate(ended)]
+
+
+def _each(functions: Sequence[Callable[[], Any]]) -> dict[str, Any]:
+    found = {}
+    for function in functions:
+        try:
+            found[function.__name__] = function()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test is told of it
+            traceback.print_exc()
+            found[function.__name__] = f"{type(error).__name__}: {error}"
+    return found
 
 
 @contextmanager
