@@ -9,6 +9,7 @@ import filecmp
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 
 from tooling.git.folders import drop_if_empty
 from tooling.git.journal import Entry, aside_folder
@@ -56,7 +57,19 @@ def _keep(source: str, target: str) -> None:
     try:
         os.link(source, free, follow_symlinks=False)
     except (OSError, NotImplementedError):  # another file system, or one without links
-        shutil.copy2(source, free, follow_symlinks=False)
+        _copy_whole(source, free)
+
+
+def _copy_whole(source: str, target: str) -> None:
+    """Copy a file so that its copy is there whole or not at all: half of one would be taken for it."""
+    draft = f"{target}.draft"
+    try:
+        shutil.copy2(source, draft, follow_symlinks=False)
+        os.replace(draft, target)
+    except OSError:
+        with suppress(OSError):  # the disk is full: make room for what is still to be written down
+            os.unlink(draft)
+        raise
 
 
 def _names(target: str) -> Iterator[str]:

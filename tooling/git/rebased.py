@@ -82,7 +82,7 @@ def _done(repo: Repo, git: Git, command: str, entry: Entry) -> Outcome:
         status="done",
         exit=Exit.DONE,
         summary=f"{shown(entry.ref.removeprefix(HEADS))} is rebased: {_figures(matched)}",
-        lines=tuple(_lines(repo, git, entry, matched)),
+        lines=tuple(_lines(git, entry, matched)),
         refs=entry.moves,
         pushed=entry.pushed,
         backup=entry.backup,
@@ -98,7 +98,7 @@ def _figures(matched: Matched) -> str:
     return f"{count(len(matched.kept), 'commit')} replayed{dropped}"
 
 
-def _lines(repo: Repo, git: Git, entry: Entry, matched: Matched) -> Iterator[str]:
+def _lines(git: Git, entry: Entry, matched: Matched) -> Iterator[str]:
     changed = _changed(git, matched) if entry.conflicted else set()
     for old, new in matched.kept[:_SHOWN]:
         sign = "!" if new.oid in changed else "="
@@ -108,9 +108,6 @@ def _lines(repo: Repo, git: Git, entry: Entry, matched: Matched) -> Iterator[str
     for move in entry.moves:
         if move.ref != entry.ref:
             yield f"{shown(move.ref.removeprefix(HEADS))} moved along: {short(move.old)} to {short(move.new)}"
-    if entry.aside:
-        kept = ", ".join(several(entry.aside))
-        yield f"upstream has files where yours were; yours are kept in {shown(aside_folder(repo, entry))}: {kept}"
 
 
 def _changed(git: Git, matched: Matched) -> set[str]:
@@ -132,6 +129,9 @@ def _warnings(repo: Repo, git: Git, entry: Entry, new: str, *, has_merges: bool)
         if merged.status or text(merged.out) != git.line("rev-parse", f"{new}^{{tree}}"):
             lost = "what only a merge commit held is not in the result; compare it with the backup"
             yield Warned("merge-content-lost", f"{lost}: git diff {shown(entry.backup)} HEAD")
+    if entry.aside:
+        place, paths = shown(aside_folder(repo, entry)), ", ".join(several(entry.aside))
+        yield Warned("set-aside", f"upstream has files where yours were; yours are kept in {place}: {paths}")
     changed = differences(git, entry.old, new)
     if any("160000" in difference.modes for difference in changed):
         yield Warned("submodule-moved", f"submodules have moved; run: {submodules_follow(changed)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from argparse import Namespace
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from tooling.git.plan import Next
 from tooling.git.text import command_line, shown
 
 Tell = Callable[[str], None]
+_OUT_OF_OUR_HANDS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO)
 _COLOURS = {Exit.DONE: "green", Exit.FINDINGS: "yellow", Exit.STOPPED: "yellow"}
 
 
@@ -24,6 +26,10 @@ def report(command: str, options: Namespace, console: Console, work: Callable[[T
         outcome = refused(command, error)
     except KeyboardInterrupt:
         outcome = _interrupted(command)
+    except OSError as error:
+        if error.errno not in _OUT_OF_OUR_HANDS:
+            raise
+        outcome = refused(command, _cannot_write(error))
     if options.json:
         import json
 
@@ -31,6 +37,14 @@ def report(command: str, options: Namespace, console: Console, work: Callable[[T
     else:
         _print(outcome, console)
     return int(outcome.exit)
+
+
+def _cannot_write(error: OSError) -> UserError:
+    return UserError(
+        f"cannot write {error.filename or 'a file'}: {error.strerror}",
+        hint="mend that, then see where things stand with: mergeready status",
+        exit=Exit.ENVIRONMENT,
+    )
 
 
 def _teller(console: Console) -> Tell:

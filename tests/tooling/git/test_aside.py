@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.tooling.git.kills import lost_to_kills
-from tests.tooling.git.repositories import Bench, snapshot, text, write
-from tests.tooling.git.test_matrix_rebase import refused
+from tests.tooling.git.repositories import COMMAND, Bench, snapshot, text, write
+from tests.tooling.git.test_matrix_rebase import refused, warned
 from tooling.git import journal
 from tooling.git.read import read_repo
 
@@ -69,7 +71,7 @@ def test_row_05_files_that_git_does_not_track_are_put_aside_and_undo_brings_them
 
     theirs = [(bench.work / path).read_text(encoding="utf-8") for path in ("build.ignored", "link", "notes/one.txt")]
     assert (result.code, theirs, kept(bench)) == (0, ["theirs\n"] * 3, PATHS)
-    assert "yours are kept in" in result.json["details"][-1]
+    assert warned(result) == ["set-aside"]
     assert (bench.run("undo").code, kept(bench)) == (0, [])
     assert snapshot(bench, ours=False) == before
 
@@ -158,3 +160,41 @@ def test_a_kill_while_files_are_put_aside_loses_nothing(bench: Bench, tmp_path: 
         return snapshot(bench, ours=False), os.stat(bench.work / "build.ignored").st_mode
 
     assert lost_to_kills(bench, tmp_path, ("rebase", *options), look, step=47) == []
+
+
+FULL = """
+mkdir -p "$1/.git/mergeready" && mount -t tmpfs -o size=256k none "$1/.git/mergeready" || exit 99
+cd "$1" && shift
+"$@" rebase --backup-ignored
+echo "$?"
+"$@" abort > /dev/null
+echo "$?"
+"""
+
+
+def _can_mount() -> bool:
+    if sys.platform != "linux" or os.geteuid() != 0:
+        return False
+    return subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not _can_mount(), reason="needs root, to mount a folder that is full")
+def test_row_50_a_disk_that_is_full_while_a_file_is_put_aside_takes_nothing(bench: Bench) -> None:
+    bench.upstream("Track a log", {"log.txt": "theirs\n"})
+    write(bench.work / "log.txt", "mine\n" * 100_000)
+    before = snapshot(bench, ours=False)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", FULL, "sh", str(bench.work), *COMMAND],
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+
+    assert (done.stdout, b"No space left on device" in done.stderr, b"Traceback" in done.stderr) == (
+        b"6\n0\n",
+        True,
+        False,
+    )
+    assert snapshot(bench, ours=False) == before
