@@ -171,12 +171,13 @@ def put_back(bench: Bench, place: Path) -> None:
     bench.git("update-index", "-q", "--refresh", fails=True)
 
 
-def take_back(bench: Bench) -> list[str]:
+def take_back(bench: Bench, *, opened: bool) -> list[str]:
     """Do what `status` and the messages say until nothing is open; what the commands said that it took."""
     taken = []
     for _ in range(6):
-        taken.append(_unlocked(bench, "abort" if is_open(bench) else "undo"))
-        if taken[-1].startswith("0") and not is_open(bench):
+        taken.append(_unlocked(bench, "abort" if opened else "undo"))
+        opened = is_open(bench)
+        if taken[-1].startswith("0") and not opened:
             return taken
     raise AssertionError(taken)
 
