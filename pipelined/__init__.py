@@ -37,7 +37,10 @@ from pipelined.serialized import SerializedEmbedding, SerializedLinear, SharedEm
 
 if _TYPE_CHECKING:
     from pipelined.distributed import distribute
+    from pipelined.loading import Pretrained
     from pipelined.session import Session
+    from pipelined.trainer import IPUTrainer, PipelineTrainer
+    from pipelined.training_arguments import IPUTrainingArguments
 
 __all__ = [
     "BeginBlock",
@@ -46,12 +49,16 @@ __all__ = [
     "BlockFunction",
     "Execution",
     "IPUConfig",
+    "IPUTrainer",
+    "IPUTrainingArguments",
     "IncompatibleIPUConfigError",
     "MatMulSerializationMode",
     "PipelineError",
     "PipelineMixin",
+    "PipelineTrainer",
     "Placement",
     "PlacementError",
+    "Pretrained",
     "SerializedEmbedding",
     "SerializedLinear",
     "Session",
@@ -71,8 +78,15 @@ __all__ = [
     "to_pipelined",
 ]
 
-_LATER = {"Session": "pipelined.session", "distribute": "pipelined.distributed"}
-"""Names whose modules take long to import: they bring torch's own pipelining, and who only places models needs none."""
+_LATER = {
+    "IPUTrainer": "pipelined.trainer",
+    "IPUTrainingArguments": "pipelined.training_arguments",
+    "PipelineTrainer": "pipelined.trainer",
+    "Pretrained": "pipelined.loading",
+    "Session": "pipelined.session",
+    "distribute": "pipelined.distributed",
+}
+"""Names whose modules take long to import: they bring torch's own pipelining, or transformers' trainer."""
 
 
 def __getattr__(name: str) -> _Any:

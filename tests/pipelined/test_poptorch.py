@@ -80,6 +80,23 @@ def test_what_poptorch_cannot_do_here_is_said() -> None:
     ]
 
 
+def test_a_trainer_trains_and_evaluates_on_ipus_and_fetches_weights_before_they_are_read() -> None:
+    compiled = [f"bert.encoder.layer.{index}" for index in range(4)]
+    compile_both = f"compile for {['bert.embeddings', *compiled, 'bert.pooler', 'classifier']}"
+    switches = ["detach", "attach"] * 6
+
+    assert with_poptorch("trainer") == {
+        "trainer": "PoptorchTrainer",
+        "equal": True,
+        "evaluated": True,
+        "calls": ["trainingModel", compile_both, "detach", "inferenceModel", compile_both, *switches],
+        "refused": (
+            "a batch of 2 samples was to be evaluated, and the device computes 4 at once; evaluate a multiple of 4"
+            " samples, or set dataloader_drop_last"
+        ),
+    }
+
+
 def with_poptorch(what: str) -> Any:
     """What `with_poptorch.py` prints, in a process that finds the stand-in first."""
     path = os.pathsep.join([str(HERE / "sdk"), *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,17 @@ import torch
 import transformers
 
 import pipelined
-from pipelined import IPUConfig, to_pipelined
+from pipelined import IPUConfig, IPUTrainingArguments, to_pipelined
 from pipelined.blocks import blocks
 from tests.pipelined.outcomes import full_inputs, outcome, same
 from tests.pipelined.tiny import tiny_model
+from tests.pipelined.training import Rows, arguments, trainer_of
 
 
 def main() -> None:
     """Do what the first argument names."""
-    print(json.dumps({"blocks": see_blocks, "options": see_options, "refusals": see_refusals}[sys.argv[1]]()))
+    seen = {"blocks": see_blocks, "options": see_options, "refusals": see_refusals, "trainer": see_trainer}
+    print(json.dumps(seen[sys.argv[1]]()))
 
 
 def see_blocks() -> dict[str, Any]:
@@ -89,6 +92,46 @@ def see_refusals() -> list[str]:
         except (RuntimeError, NotImplementedError, poptorch.Error) as error:
             said.append(f"{type(error).__name__}: {error}")
     return said
+
+
+def see_trainer() -> dict[str, Any]:
+    """Train on the stand-in and without it, evaluate on the way, and compare; what was said and done in between."""
+    poptorch.HARDWARE_VERSION = 2
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        options = {"optim": "adamw_torch", "eval_steps": 1, "max_grad_norm": 0.0, "warmup_steps": 0}
+        data = {"train_dataset": Rows("class", 19), "eval_dataset": Rows("class", 8, seed=1)}
+        model = "BertForSequenceClassification"
+        whole = {"per_device_train_batch_size": 8, "gradient_accumulation_steps": 1, "dataloader_drop_last": True}
+        plain = trainer_of(transformers.Trainer, model, arguments(folder, **whole, **options), **data)
+        plain.train()
+        config = IPUConfig(ipus_per_replica=2, inference_layers_per_ipu=[4])
+        parts = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2, "fp32": True}
+        given = arguments(folder, IPUTrainingArguments, **parts, **options)
+        ours = trainer_of(pipelined.IPUTrainer, model, given, ipu_config=config, **data)
+        ours.train()
+        ours.save_model(name)
+        saved = transformers.BertForSequenceClassification.from_pretrained(name).state_dict()
+        wanted = plain.model.state_dict()
+        evaluated = [
+            [one["eval_loss"] for one in made.state.log_history if "eval_loss" in one] for made in (plain, ours)
+        ]
+        refused = _said(lambda: ours.evaluate(Rows("class", 6)))
+    return {
+        "trainer": type(ours).__name__,
+        "equal": all(torch.allclose(saved[key], wanted[key], atol=1e-6) for key in wanted),
+        "evaluated": all(abs(one - other) < 1e-5 for one, other in zip(*evaluated, strict=True)),
+        "calls": poptorch.calls,
+        "refused": refused,
+    }
+
+
+def _said(attempt: Callable[[], Any]) -> str:
+    try:
+        attempt()
+    except pipelined.PipelineError as error:
+        return str(error)
+    return ""
 
 
 def _text(value: Any) -> str:

@@ -7,6 +7,7 @@ It is found first on the path of the processes that `test_poptorch.py` starts, a
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, ClassVar
@@ -147,6 +148,142 @@ def identity_loss(x: torch.Tensor, reduction: str) -> torch.Tensor:
 
 def ipuHardwareVersion() -> int:
     return HARDWARE_VERSION
+
+
+class PoplarExecutor:
+    """What the model is on the device: a copy, which nobody sees the weights of until they are fetched."""
+
+    def __init__(self, model: nn.Module, options: Options, optimizer: Any = None) -> None:
+        assert isinstance(options, Options)
+        assert optimizer is None or isinstance(optimizer, optim.OPTIMIZERS), "an optimizer of poptorch's"
+        self._user_model, self._options, self._optimizer = model, options, optimizer
+        self._device_model: Any = None
+        self._device_optimizer: Any = None
+        self._shapes: Any = None
+        self._attached = False
+        calls.append("trainingModel" if optimizer is not None else "inferenceModel")
+
+    def __call__(self, **inputs: torch.Tensor) -> Any:
+        shapes = {name: tuple(value.shape) for name, value in inputs.items()}
+        traced = self._shapes is None
+        if traced:
+            self._compile(shapes)
+        assert self._attached, "the model is not on the device"
+        if shapes != self._shapes:
+            raise Error(f"compiled for {self._shapes}, given {shapes}")
+        Block.stages = Stages() if traced else None
+        outputs = [self._run(part) for part in self._parts(inputs)]
+        Block.stages = None
+        return outputs[-1] if self._optimizer is not None else _joined(outputs)
+
+    def setOptimizer(self, optimizer: Any) -> None:
+        self._optimizer = optimizer
+        for own, given in zip(
+            getattr(self._device_optimizer, "param_groups", ()), optimizer.param_groups, strict=False
+        ):
+            own["lr"] = given["lr"]
+
+    def copyWeightsToHost(self) -> None:
+        assert self._attached
+        _copy(self._device_model, self._user_model)
+
+    def copyWeightsToDevice(self) -> None:
+        assert self._attached
+        _copy(self._user_model, self._device_model)
+
+    def isAttachedToDevice(self) -> bool:
+        return self._attached
+
+    def attachToDevice(self) -> None:
+        assert not self._attached, "attached already"
+        self._attached = True
+        calls.append("attach")
+
+    def detachFromDevice(self) -> None:
+        assert self._attached, "not attached"
+        self._attached = False
+        calls.append("detach")
+
+    def _compile(self, shapes: Any) -> None:
+        self._device_model, self._shapes, self._attached = copy.deepcopy(self._user_model), shapes, True
+        calls.append(f"compile for {[name for name, _ in blocks_of(self._user_model)]}")
+        if self._optimizer is not None:
+            twins = dict(zip(self._user_model.parameters(), self._device_model.parameters(), strict=True))
+            groups = [
+                {**group, "params": [twins[one] for one in group["params"]]} for group in self._optimizer.param_groups
+            ]
+            self._device_optimizer = type(self._optimizer).__mro__[1](groups)
+
+    def _parts(self, inputs: dict[str, torch.Tensor]) -> list[dict[str, torch.Tensor]]:
+        said = self._options.said
+        names = ("replicationFactor", "deviceIterations", "Training.gradientAccumulation")
+        count = 1
+        for name in names:
+            value = said.get(name, 1)
+            count *= value[0] if isinstance(value, tuple) else value
+        cut = {name: value.chunk(count) for name, value in inputs.items()}
+        return [{name: parts[index] for name, parts in cut.items()} for index in range(count)]
+
+    def _run(self, inputs: dict[str, torch.Tensor]) -> Any:
+        if self._optimizer is None:
+            with torch.no_grad():
+                return self._device_model(**inputs)
+        outputs = self._device_model(**inputs)
+        self._pending = [*getattr(self, "_pending", []), outputs[0]]
+        accumulated = self._options.said["Training.gradientAccumulation"]
+        if len(self._pending) == accumulated:
+            self._device_optimizer.zero_grad()
+            (sum(self._pending) / accumulated).backward()
+            self._device_optimizer.step()
+            self._pending = []
+        return tuple(one.detach() for one in outputs)
+
+
+calls: list[str] = []
+"""What was made, compiled, attached and detached, in this order."""
+
+
+def trainingModel(model: nn.Module, options: Options, optimizer: Any) -> PoplarExecutor:
+    return PoplarExecutor(model, options, optimizer)
+
+
+def inferenceModel(model: nn.Module, options: Options) -> PoplarExecutor:
+    return PoplarExecutor(model, options)
+
+
+def blocks_of(model: nn.Module) -> list[tuple[str, nn.Module]]:
+    return [
+        (str(hook._user_id), part)
+        for part in model.modules()
+        for hook in part._forward_pre_hooks.values()
+        if isinstance(hook, _BlockHook)
+    ]
+
+
+def _copy(source: nn.Module, target: nn.Module) -> None:
+    with torch.no_grad():
+        for own, other in zip(target.parameters(), source.parameters(), strict=True):
+            own.copy_(other)
+
+
+def _joined(outputs: list[Any]) -> Any:
+    return tuple(
+        torch.cat([one.reshape(1) if one.dim() == 0 else one for one in parts]) for parts in zip(*outputs, strict=True)
+    )
+
+
+class optim:  # noqa: N801 - a module there
+    class AdamW(torch.optim.AdamW):
+        def __init__(self, params: Any, *, loss_scaling: Any = None, accum_type: Any = None, **given: Any) -> None:
+            for name in ("first_order_momentum_accum_type", "second_order_momentum_accum_type"):
+                assert given.pop(name) in (torch.float16, torch.float32)
+            super().__init__(params, **given)
+
+    class SGD(torch.optim.SGD):
+        def __init__(self, params: Any, *, loss_scaling: Any = None, accum_type: Any = None, **given: Any) -> None:
+            super().__init__(params, **given)
+
+    OPTIMIZERS = (AdamW, SGD)
 
 
 class PipelinedExecution:
