@@ -21,7 +21,10 @@ while [ -e "/dev/fd/$free" ]; do free=$((free - 1)); done
 eval "exec $free"'> "$FAULT_FOLDER.alive"'
 number=1
 set -C
-until { true > "$FAULT_FOLDER/$number"; } 2> /dev/null; do number=$((number + 1)); done
+until { true > "$FAULT_FOLDER/$number"; } 2> /dev/null; do
+  [ -d "$FAULT_FOLDER" ] || exit 1
+  number=$((number + 1))
+done
 [ "$FAULT_AT" = "$number" ] || [ "$FAULT_AT" = each ] || exec "$FAULT_GIT" "$@"
 exec "$FAULT_PYTHON" -I -S "$FAULT_FOLDER.py" "$FAULT_FOLDER/$number" "$@"
 """
