@@ -6,7 +6,8 @@ nothing, where something could get lost.
 
 Examples:
   mergeready rebase                     replay your commits on upstream's main branch
-  mergeready rebase --dry-run           show what would conflict, commit by commit
+  mergeready rebase --dry-run           show what would conflict, commit by commit, with upstream as last fetched
+  mergeready rebase --dry-run --fetch   ask upstream first
   mergeready rebase --autostash --push  with edits that are not committed, and push the result
   mergeready rebase --update-refs       move the branches below this one along with it
   mergeready rebase --backup-ignored    put untracked and ignored files out of upstream's way
@@ -42,7 +43,7 @@ from tooling.git.safety import Wishes
 from tooling.git.shallow import check_enough, deepen, is_enough, promised, refusal, sources
 from tooling.git.signing import check_signing
 from tooling.git.state import HEADS, Repo, tracking_ref
-from tooling.git.target import Target, branch_of_upstream, find_target, known_tip
+from tooling.git.target import NOT_ASKED, Target, branch_of_upstream, find_target, known_target, known_tip
 from tooling.git.text import shown
 
 
@@ -72,7 +73,7 @@ def configure(parser: ArgumentParser) -> None:
         "--unshallow", action="store_true", help="in a shallow clone: fetch the rest of the history first"
     )
     parser.add_argument("--yes", action="store_true", help="replay very many commits without asking")
-    add_options(parser)
+    add_options(parser, fetch=True)
 
 
 def run(options: Namespace, console: Console) -> int:
@@ -113,12 +114,15 @@ def _rebase(options: Namespace, tell: Tell) -> Outcome:
             if options.dry_run:
                 return promised("rebase", repo, git, wanted)
             repo = deepen(repo, git, wanted, tell)
-        target = find_target(repo, git, roles, options.onto, tell)
+        if options.dry_run and not options.fetch:
+            target = known_target(repo, git, roles, options.onto)
+        else:
+            target = find_target(repo, git, roles, options.onto, tell)
         check_enough(repo, git, repo.head.oid, target.oid)
         tell("comparing")
         plan = _plan(repo, git, roles, target, options)
         if options.dry_run:
-            return rehearsed(repo, git, plan)
+            return rehearsed(repo, git, plan if options.fetch else plan._replace(warnings=(*plan.warnings, NOT_ASKED)))
         if not plan.steps:
             return planned(plan)._replace(status="nothing to do")
         entry = _begin(repo, git, plan)

@@ -39,7 +39,8 @@ from tooling.git.squashed import finish_squash, stopped_squash
 from tooling.git.state import Repo
 from tooling.git.sync import Syncing, check_forked, plan_realign, plan_sync
 from tooling.git.synced import push_of_sync, sync_outcome
-from tooling.git.syncing import fetch_mains, read_syncing
+from tooling.git.syncing import fetch_mains, known_mains, read_syncing
+from tooling.git.target import NOT_ASKED
 from tooling.git.text import count, shown
 
 
@@ -58,7 +59,7 @@ def configure(parser: ArgumentParser) -> None:
         "--unshallow", action="store_true", help="in a shallow clone: fetch the rest of the history first"
     )
     parser.add_argument("--yes", action="store_true", help="with --realign: do not ask")
-    add_options(parser)
+    add_options(parser, fetch=True)
 
 
 def run(options: Namespace, console: Console) -> int:
@@ -80,20 +81,29 @@ def _sync(options: Namespace, tell: Tell) -> Outcome:
             if options.dry_run:
                 return promised("sync", repo, git, wanted)
             repo = deepen(repo, git, wanted, tell)
+        if options.dry_run and not options.fetch:
+            outcome = _bring(repo, git, roles, known_mains(repo, roles), options=options, tell=tell)
+            return outcome._replace(warnings=(*outcome.warnings, NOT_ASKED))
         tell("asking both remotes")
-        mains = fetch_mains(repo, git, roles)
-        check_enough(repo, git, mains[1], mains[3])
-        records = read_records(repo, git, roles.fork.name) if roles.fork else ()
-        syncing = read_syncing(repo, git, roles, mains, records)
-        if options.via_pr:
-            return _via_pr(repo, git, syncing, records=records, options=options, tell=tell)
-        now = journal.stamp()
-        plan = plan_realign(syncing, now=now) if options.realign else plan_sync(repo, syncing, now=now)
-        if options.dry_run or not plan.steps:
-            return planned(plan)
-        if options.realign and not options.yes:
-            _confirm(syncing)
-        return _act(repo, git, plan, tell)
+        return _bring(repo, git, roles, fetch_mains(repo, git, roles), options=options, tell=tell)
+
+
+def _bring(
+    repo: Repo, git: Git, roles: Roles, mains: tuple[str, str, str, str], *, options: Namespace, tell: Tell
+) -> Outcome:
+    """Compare the main branches, and bring the fork's up to date in the way that was asked for."""
+    check_enough(repo, git, mains[1], mains[3])
+    records = read_records(repo, git, roles.fork.name) if roles.fork else ()
+    syncing = read_syncing(repo, git, roles, mains, records)
+    if options.via_pr:
+        return _via_pr(repo, git, syncing, records=records, options=options, tell=tell)
+    now = journal.stamp()
+    plan = plan_realign(syncing, now=now) if options.realign else plan_sync(repo, syncing, now=now)
+    if options.dry_run or not plan.steps:
+        return planned(plan)
+    if options.realign and not options.yes:
+        _confirm(syncing)
+    return _act(repo, git, plan, tell)
 
 
 def _is_comparable(repo: Repo, git: Git, roles: Roles) -> bool:

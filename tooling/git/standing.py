@@ -141,7 +141,7 @@ def _next(repo: Repo, standing: Standing) -> tuple[Next, ...]:
     if repo.operation:
         return tuple(Next("end it", argv) for argv in repo.operation.ways_out)
     if standing.upstream is None:
-        return (Next("ask upstream, and see what a rebase would do", ("mergeready", "rebase", "--dry-run")),)
+        return (Next("ask upstream, and see what a rebase would do", ("mergeready", "rebase", "--dry-run", "--fetch")),)
     if standing.upstream.ahead and repo.head.branch == standing.upstream.name.partition("/")[2]:
         return (Next("bring it up to date", ("mergeready", "sync")),)
     if standing.upstream.ahead:

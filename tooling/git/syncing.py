@@ -13,6 +13,7 @@ from tooling.git.replay import LOG, differences, is_ancestor, read_roots
 from tooling.git.squash import Record, count_commits
 from tooling.git.state import HEADS, Remote, Repo, tracking_ref
 from tooling.git.sync import Syncing
+from tooling.git.target import not_fetched
 from tooling.git.text import shown
 
 
@@ -20,6 +21,12 @@ def fetch_mains(repo: Repo, git: Git, roles: Roles) -> tuple[str, str, str, str]
     """Names and tips of the main branches: upstream's name and tip, the fork's name and tip."""
     assert roles.fork
     return (*_main(repo, git, roles.upstream), *_main(repo, git, roles.fork))
+
+
+def known_mains(repo: Repo, roles: Roles) -> tuple[str, str, str, str]:
+    """The same without asking anybody, as they were last fetched; RefusedError where one never was."""
+    assert roles.fork
+    return (*_known_main(repo, roles.upstream), *_known_main(repo, roles.fork))
 
 
 def read_syncing(
@@ -69,6 +76,13 @@ def _main(repo: Repo, git: Git, remote: Remote) -> tuple[str, str]:
     if repo.refs.get(target) != there.main_oid:
         fetch(repo, git, remote, there.main, target)
     return name, git.line("rev-parse", "--verify", target)
+
+
+def _known_main(repo: Repo, remote: Remote) -> tuple[str, str]:
+    ref = repo.main_ref(remote.name)
+    if ref not in repo.refs:
+        raise not_fetched(shown(remote.name), "sync")
+    return ref.removeprefix(tracking_ref(remote.name, "")), repo.refs[ref]
 
 
 def _is_landing(git: Git, commit: str, trees: set[str]) -> bool:

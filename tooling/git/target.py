@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 from tooling.git.command import Git
 from tooling.git.fetch import ask_remote, fetch
-from tooling.git.plan import RefusedError
+from tooling.git.plan import Next, RefusedError, Warned
 from tooling.git.ready import check_not_main
 from tooling.git.remotes import Roles
-from tooling.git.state import HEADS, Repo, tracking_ref
+from tooling.git.state import HEADS, REMOTES, Repo, tracking_ref
 from tooling.git.text import shown
+
+NOT_ASKED = Warned("not-asked", "no remote was asked: this is as of the last fetch; --fetch asks first")
+"""What to know of a dry run that asked nobody."""
 
 
 class Target(NamedTuple):
@@ -50,7 +53,27 @@ def find_target(repo: Repo, git: Git, roles: Roles, onto: str, tell: Callable[[s
         oid = git.line("rev-parse", "--verify", target)
     if not named and repo.symbolic.get(tracking_ref(upstream.name, "HEAD")) != target:
         git.attempt("symbolic-ref", tracking_ref(upstream.name, "HEAD"), target)
-    return Target(target.removeprefix("refs/remotes/"), oid, known, target)
+    return Target(target.removeprefix(REMOTES), oid, known, target)
+
+
+def known_target(repo: Repo, git: Git, roles: Roles, onto: str) -> Target:
+    """The same without asking anybody: upstream as it was last fetched; RefusedError where it never was."""
+    upstream = roles.upstream.name
+    named = branch_of_upstream(roles, onto).removeprefix(HEADS)
+    if onto and not named:
+        return find_target(repo, git, roles, onto, lambda _: None)
+    target = tracking_ref(upstream, named) if named else repo.main_ref(upstream)
+    if target not in repo.refs:
+        raise not_fetched(shown(f"{upstream}/{named}" if named else upstream), "rebase")
+    if not named:
+        check_not_main(repo, (target.removeprefix(tracking_ref(upstream, "")),))
+    return Target(target.removeprefix(REMOTES), repo.refs[target], ref=target)
+
+
+def not_fetched(name: str, command: str) -> RefusedError:
+    """The refusal of a dry run to tell what would come of something that is not known here."""
+    ask = Next("ask, and tell then", ("mergeready", command, "--dry-run", "--fetch"))
+    return RefusedError("not-fetched", f"{name} was never fetched, and a dry run asks no remote", next=[ask])
 
 
 def branch_of_upstream(roles: Roles, onto: str) -> str:

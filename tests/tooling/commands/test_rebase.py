@@ -29,7 +29,7 @@ def test_a_dry_run_shows_what_conflicts_and_the_commands(bench: Bench) -> None:
     bench.upstream("Change line 3", {"a.txt": text({3: "theirs"})})
 
     assert (
-        stable(bench, bench.run("rebase", "--dry-run"))
+        stable(bench, bench.run("rebase", "--dry-run", "--fetch"))
         == """replay 2 commits of feature on upstream/main, 2 commits ahead
   rehearsed: 2 commits in the result
   conflict in ID Change line 3 of a
@@ -47,7 +47,7 @@ def test_a_dry_run_tells_programs_which_commit_conflicts_in_what(bench: Bench) -
     bench.upstream("Change both", {"a.txt": text({3: "theirs"}), "b.txt": text({10: "theirs"})})
     tip = bench.oid()
 
-    result = bench.run("rebase", "--dry-run", "--json")
+    result = bench.run("rebase", "--dry-run", "--fetch", "--json")
 
     conflicts = [item for item in result.json["items"] if "commit" in item]
     assert [(item["subject"], item["conflicts"]) for item in conflicts] == [
@@ -116,7 +116,7 @@ def test_a_way_out_keeps_what_was_asked_for(bench: Bench) -> None:
     write(bench.work / "report.json", "mine\n")
     write(bench.work / "b.txt", "edit\n")
 
-    first = bench.run("rebase", "--push", "--onto", "upstream/main", "--dry-run", "--json").json["next"][0]["argv"]
+    first = bench.run("rebase", "--push", "--onto", "upstream/main", "--json").json["next"][0]["argv"]
     second = bench.run(*first[1:], "--json").json["next"][1]["argv"]
 
     assert first == ["mergeready", "rebase", "--autostash", "--push", "--onto", "upstream/main"]

@@ -9,7 +9,7 @@ __all__ = ["bench", "template"]
 
 
 ASK = """ask upstream, and see what a rebase would do:
-    mergeready rebase --dry-run
+    mergeready rebase --dry-run --fetch
 """
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tooling.git.faults import Injector, every_fault, go_on, keep, put_back, take_back
+from tests.tooling.git.faults import Injector, every_fault, go_on, is_open, keep, put_back, take_back
 from tests.tooling.git.repositories import Bench
 
 
@@ -32,7 +32,7 @@ def lost_to_kills(
     for number, fault in enumerate(faults):
         put_back(bench, folder / "kept")
         result = injector.run(argv, fault)
-        taken = go_on(bench) if number % 2 else take_back(bench)
+        taken = go_on(bench) if number % 2 else take_back(bench, opened=is_open(bench))
         if look() not in ((before, done) if number % 2 else (before,)):
             lost.append((fault, result, taken, look()))
     return lost

@@ -80,7 +80,7 @@ def test_row_05_nothing_is_put_aside_by_a_dry_run(bench: Bench) -> None:
     in_the_way(bench)
     before = snapshot(bench)
 
-    result = bench.run("rebase", "--backup-ignored", "--dry-run", "--json")
+    result = bench.run("rebase", "--backup-ignored", "--dry-run", "--fetch", "--json")
 
     steps = [item["action"] for item in result.json["items"]]
     assert (result.code, steps, snapshot(bench)) == (0, ["back-up", "set-aside", "rebase"], before)

@@ -89,3 +89,44 @@ def test_a_squashed_sync_tells_too_and_has_nothing_to_skip(bench: Bench) -> None
     result = foretold(bench, "continue")
     assert (result.json["status"], [item["action"] for item in result.json["items"]]) == ("planned", ["move", "move"])
     assert (bench.run("continue").code, place.exists()) == (0, False)
+
+
+def test_a_rehearsal_asks_no_remote_and_tells_of_upstream_as_it_was_last_fetched(bench: Bench) -> None:
+    bench.git("fetch", "--quiet", "upstream")
+    bench.upstream("Change line 3", {"a.txt": text({3: "theirs"})})
+    (bench.root / "up.git").rename(bench.root / "away.git")
+    known = bench.refs("work")
+
+    result = foretold(bench, "rebase")
+
+    assert (result.code, result.json["conflicts"], bench.refs("work")) == (0, [], known)
+    assert [warning["code"] for warning in result.json["warnings"]] == ["not-asked"]
+
+
+@pytest.mark.parametrize("command", ["rebase", "sync"])
+def test_what_was_never_fetched_is_asked_for_only_with_fetch(bench: Bench, command: str) -> None:
+    refs = bench.refs("work")
+
+    code, reason = refused(bench, command, "--dry-run")
+    unchanged = bench.refs("work") == refs
+    ask = bench.run(command, "--dry-run", "--json").json["next"][0]["argv"]
+
+    assert (code, reason, unchanged) == (3, "not-fetched", True)
+    assert ask == ["mergeready", command, "--dry-run", "--fetch"]
+    assert bench.run(*ask[1:]).code == 0
+
+
+def test_a_branch_of_upstream_can_be_named_in_a_rehearsal_as_it_is_known(bench: Bench) -> None:
+    bench.upstream("Next", {"next.txt": "x\n"}, branch="main")
+    bench.git("fetch", "--quiet", "upstream")
+
+    assert bench.run("rebase", "--dry-run", "--onto", "upstream/main").code == 0
+    assert refused(bench, "rebase", "--dry-run", "--onto", "upstream/other") == (3, "not-fetched")
+    assert bench.run("rebase", "--dry-run", "--onto", "main").code == 0
+
+
+def test_a_rehearsal_on_a_main_branch_is_refused_without_asking(bench: Bench) -> None:
+    bench.git("fetch", "--quiet", "upstream")
+    bench.git("switch", "--quiet", "main")
+
+    assert refused(bench, "rebase", "--dry-run") == (3, "on-main")

@@ -53,7 +53,7 @@ def harmless(bench: Bench, *results: Result) -> bool:
 def _round_trip(bench: Bench) -> list[Result]:
     commands = (
         ("status",),
-        ("rebase", "--dry-run", "--autostash"),
+        ("rebase", "--dry-run", "--fetch", "--autostash"),
         ("rebase", "--autostash"),
         ("status", "--json"),
         ("undo",),
@@ -121,7 +121,7 @@ def test_subjects_of_any_kind_are_shown_harmless(bench: Bench, subject: str) -> 
     bench.git("commit", "--quiet", "--amend", "--cleanup=verbatim", "--message", subject)
     bench.upstream("Change line 3", {"a.txt": text({3: "theirs"})})
 
-    results = [bench.run("rebase", "--dry-run"), bench.run("rebase"), bench.run("abort")]
+    results = [bench.run("rebase", "--dry-run", "--fetch"), bench.run("rebase"), bench.run("abort")]
 
     assert [result.code for result in results] == [0, 4, 0]
     assert harmless(bench, *results)

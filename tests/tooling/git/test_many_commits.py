@@ -49,7 +49,7 @@ def test_row_43_the_refusal_shows_where_they_begin_and_end_and_how_to_go_ahead(b
 def test_row_43_a_dry_run_asks_nothing_and_neither_does_what_is_up_to_date(bench: Bench) -> None:
     many(bench)
 
-    assert bench.run("rebase", "--dry-run").code == 0
+    assert bench.run("rebase", "--dry-run", "--fetch").code == 0
     assert (bench.run("rebase", "--yes").code, bench.run("rebase").code) == (0, 0)
 
 

@@ -59,7 +59,9 @@ def test_everything_works_with_a_password_and_shows_it_nowhere(bench: Bench) -> 
     with http(bench.root, "password") as server:
         point_at(bench, server.url.replace("//", "//ada:secret@"))
         assert everything(bench) == [0, 0, 0, 0, 0]
-        listed = [bench.run(*argv, "--json") for argv in (("rebase", "--dry-run"), ("status",), ("undo", "--list"))]
+        listed = [
+            bench.run(*argv, "--json") for argv in (("rebase", "--dry-run", "--fetch"), ("status",), ("undo", "--list"))
+        ]
     assert not any("secret" in result.out + result.err for result in listed)
 
 

@@ -61,7 +61,7 @@ def test_a_dry_run_moves_nothing_and_names_what_would_move(bench: Bench) -> None
     stack(bench)
     before = snapshot(bench)
 
-    result = bench.run("rebase", "--update-refs", "--dry-run", "--json")
+    result = bench.run("rebase", "--update-refs", "--dry-run", "--fetch", "--json")
 
     assert (result.code, snapshot(bench)) == (0, before)
     assert [ref["ref"] for ref in result.json["refs"]] == [
