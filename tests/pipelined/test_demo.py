@@ -1,0 +1,44 @@
+"""The example that a user runs first: it says what it promises, and it is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+
+from pipelined import demo
+from tests.pipelined.processes import outcomes
+
+STEPS = 3
+
+
+def show(folder: str) -> int:
+    torch.manual_seed(5)
+    return demo.main(["--steps", str(STEPS), "--layers", "2", "--output", folder])
+
+
+def test_the_demo_trains_compares_saves_and_loads(tmp_path: Path) -> None:
+    first, second = outcomes(show, processes=2, folder=str(tmp_path / "model"))
+
+    said = re.sub(r"[\d,]+ tokens/s", "N tokens/s", re.sub(r"\d\.\d+(e-\d+)?", "N", first.output))
+    assert (first.returned, second.returned, second.output) == (0, 0, "")
+    assert re.sub(r"'the red cat .*'", "'the red cat ...'", said) == (
+        "a GPT-2 of 2 layers, 3 steps of 16 x 48 letters, 2 processes\n"
+        "step 3/3  loss N  N tokens/s\n"
+        "loss of the last step: N over 2 processes, N in one\n"
+        "largest difference in any of 3 steps: N\n"
+        "it writes: 'the red cat ...'\n"
+        f"saved to {tmp_path / 'model'}; plain transformers loads it, and it computes the same: True\n"
+    )
+    assert transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "model").config.n_layer == 2
+
+
+def test_a_number_that_cannot_be_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        demo.main(["--steps", "0"])
+
+    assert stopped.value.code == 2
+    assert "argument --steps: '0' is not a whole number >= 1" in capsys.readouterr().err
