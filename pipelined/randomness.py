@@ -13,26 +13,31 @@ import torch
 
 @contextmanager
 def keyed(*key: int) -> Iterator[None]:
-    """Draw from the stream of this key: torch on every device, numpy, and Python's `random`.
-
-    Equal keys give equal numbers in every process and every placement. Afterwards the generators go on where they were.
-    """
-    seed = int.from_bytes(blake2b(repr(key).encode(), digest_size=8).digest())
+    """Draw from the stream of this key while this lasts; afterwards the generators go on where they were."""
     generators = _generators()
     before = [generator.get_state() for generator in generators]
     python, others = random.getstate(), np.random.get_state()
-    for generator in generators:
-        generator.manual_seed(seed)
-    # Some models draw their masks with these.
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
     try:
+        draw_from(*key)
         yield
     finally:
         for generator, state in zip(generators, before, strict=True):
             generator.set_state(state)
         random.setstate(python)
         np.random.set_state(others)
+
+
+def draw_from(*key: int) -> None:
+    """Draw from the stream of this key from now on: torch on every device, numpy, and Python's `random`.
+
+    Equal keys give equal numbers in every process and every placement.
+    """
+    seed = int.from_bytes(blake2b(repr(key).encode(), digest_size=8).digest())
+    for generator in _generators():
+        generator.manual_seed(seed)
+    # Some models draw their masks with these.
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
 
 
 def _generators() -> list[torch.Generator]:

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves, tree_unflatten
 from pipelined.dataflow import Argument, Call, Dataflow, Slot
 from pipelined.errors import PipelineError
 from pipelined.plan import Plan
-from pipelined.randomness import keyed
+from pipelined.randomness import draw_from, keyed
 from pipelined.spans import span, turn
 
 Finish = Callable[[Any, int], torch.Tensor]
@@ -125,15 +125,22 @@ class Pass:
         call = flow.calls[index]
         if plan.stage_of_call[index] != self.stage.index:
             self.stage.skipped(index, self.microbatch)
+            self._draw_behind(index)
             return self._elsewhere(call, args, kwargs)
-        with span("blocks"), keyed(self.stage.seed, self.stage.step, self.microbatch, index):
+        with span("blocks"):
+            draw_from(self.stage.seed, self.stage.step, self.microbatch, index)
             output = compute(*args, **kwargs)
+        self._draw_behind(index)
         self._collect(call, output)
         if index == self.stage._own[-1] and not self.stage.is_last:
             raise _StageDoneError
         if self.next == len(flow.calls):
             turn("ending")
         return output
+
+    def _draw_behind(self, index: int) -> None:
+        """Have the code behind a block draw the same wherever the block is; to put its stream back would cost more."""
+        draw_from(self.stage.seed, self.stage.step, self.microbatch, index, 1)
 
     def _collect(self, call: Call, output: Any) -> None:
         """Keep what the next stages need, as it is before code outside blocks writes into it."""

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import torch
 
-from pipelined.randomness import keyed
+from pipelined.randomness import draw_from, keyed
 
 
 def drawn() -> tuple[float, float, float]:
@@ -59,3 +59,24 @@ def test_no_seed_is_queued_for_devices_that_are_not_in_use() -> None:
         drawn()
 
     assert len(torch.cuda._queued_calls) == before
+
+
+def test_a_stream_that_is_left_for_another_ends_with_what_is_around_both() -> None:
+    torch.manual_seed(0)
+    np.random.seed(0)
+    random.seed(0)
+    plain = [drawn(), drawn()]
+    torch.manual_seed(0)
+    np.random.seed(0)
+    random.seed(0)
+
+    outside = [drawn()]
+    with keyed(1):
+        drawn()
+        draw_from(2)
+        other = drawn()
+    outside.append(drawn())
+    with keyed(2):
+        assert drawn() == other
+
+    assert outside == plain
