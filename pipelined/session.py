@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -102,7 +102,7 @@ class Session:
 
         The loss is the mean of the microbatches' losses. With `num_items_in_batch`, the items of this replica's batch,
         it is the sum over all items of all replicas, divided by their number. ValueError in every process, and nothing
-        done, where the batch cannot be cut into equal microbatches.
+        sent, where the batch cannot be cut into equal microbatches.
         """
         if self.optimizer is None:
             raise PipelineError("there is no optimizer", hint="distribute(..., optimizer=lambda parameters: ...)")
@@ -222,13 +222,14 @@ class Session:
 
     def _forward_backward(self, make: Callable[[], Sequence[Batch]], num_items: int | None) -> torch.Tensor:
         items = {} if num_items is None else {"num_items_in_batch": self._of_all_replicas(num_items)}
-        passed = self._runner.run(
-            lambda: [{**batch, **items} for batch in make()], step=self.step, training=True, whole=bool(items)
-        )
-        self.step += 1
-        with self._runner.together():
-            synchronize(self.parameters(), self.holders, self.ranks, mean=not items)
-            return self._over_replicas(passed.losses.sum(), mean=not items)
+        with _set_aside(self.parameters().values()):
+            passed = self._runner.run(
+                lambda: [{**batch, **items} for batch in make()], step=self.step, training=True, whole=bool(items)
+            )
+            self.step += 1
+            with self._runner.together():
+                synchronize(self.parameters(), self.holders, self.ranks, mean=not items)
+                return self._over_replicas(passed.losses.sum(), mean=not items)
 
     def _of_all_replicas(self, items: int) -> int:
         with self._runner.together():
@@ -238,3 +239,16 @@ class Session:
         if self.ranks.replicas > 1:
             dist.all_reduce(number, group=self.ranks.of_replicas())
         return number / self.ranks.replicas if mean else number
+
+
+@contextmanager
+def _set_aside(parameters: Iterable[nn.Parameter]) -> Iterator[None]:
+    """Add the gradients that are there to the new ones afterwards: they are what all holders have in common already."""
+    before = [(parameter, parameter.grad) for parameter in parameters if parameter.grad is not None]
+    for parameter, _ in before:
+        parameter.grad = None
+    try:
+        yield
+    finally:
+        for parameter, gradient in before:
+            parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
