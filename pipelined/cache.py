@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 from transformers import Cache, StaticCache
 
 from pipelined.errors import PipelineError
@@ -28,7 +29,7 @@ class SpreadCache:
 
     parts: list[list[Any]]
     rows: list[int]
-    filling: tuple[tuple[str, int], ...]
+    filling: dict[str, int]
 
     def reorder_cache(self, beam_idx: torch.Tensor) -> None:
         """Reorder the rows of the parts; PipelineError where one would leave its sub-batch. Shapes stay as they are."""
@@ -50,21 +51,19 @@ class SpreadCache:
         raise PipelineError("the rows of a cache that is spread over stages cannot be selected")
 
 
-def spread(cache: Any, rows: Sequence[int], stages: int, filling: Sequence[tuple[str, int]]) -> None:
+def spread(cache: Any, rows: Sequence[int], stages: int, filling: Mapping[str, int]) -> None:
     """Make an empty cache stand for those of this process's stages; one that does already must be for the same.
 
     PipelineError where rows, or the stages of the blocks that fill it, are others than when it was begun.
     """
-    if isinstance(cache, SpreadCache):
-        if (cache.rows, cache.filling) != (list(rows), tuple(filling)):
-            raise PipelineError(
-                "the cache was begun with other rows, or by other stages", hint="begin with a new cache"
-            )
-        return
-    parts = [[copy.deepcopy(cache) for _ in rows] for _ in range(max(stages, 1))]
-    kind: Any = type(cache)
-    cache.__class__ = _spread_class(kind)
-    cache.parts, cache.rows, cache.filling = parts, list(rows), tuple(filling)
+    if not isinstance(cache, SpreadCache):
+        parts = [[copy.deepcopy(cache) for _ in rows] for _ in range(max(stages, 1))]
+        kind: Any = type(cache)
+        cache.__class__ = _spread_class(kind)
+        cache.parts, cache.rows, cache.filling = parts, list(rows), {}
+    moved = any(cache.filling.setdefault(block, stage) != stage for block, stage in filling.items())
+    if moved or cache.rows != list(rows):
+        raise PipelineError("the cache was begun with other rows, or by other stages", hint="begin with a new cache")
 
 
 def advance(cache: Any, fills_of: Sequence[tuple[slice, Sequence[Sequence[Fill]]]], *, alone: bool) -> None:
@@ -160,7 +159,6 @@ def _tensors(cache: Any) -> Iterator[torch.Tensor]:
 
 
 def _held(layer: Any) -> Iterator[torch.Tensor]:
-    for value in vars(layer).values():
-        for one in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(one, torch.Tensor):
-                yield one
+    for one in tree_leaves(vars(layer)):
+        if isinstance(one, torch.Tensor):
+            yield one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any
@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_map
 from pipelined.agreement import content
 from pipelined.errors import PipelineError
 from pipelined.relay import Relay
+from pipelined.subbatches import Forward
 
 
 def generate(relay: Relay, args: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
@@ -29,12 +30,9 @@ def generate(relay: Relay, args: Sequence[Any], arguments: Mapping[str, Any]) ->
     relay.raised_by_all = False
     relay.share_random_state()
     result, error = None, None
+    beams, device = _beams(model, args, arguments), relay.runner.ranks.device
     try:
-        with (
-            _evaluating(model),
-            _on(model, relay.runner.ranks.device),
-            _relayed(model, relay, _beams(model, args, arguments)),
-        ):
+        with _evaluating(model), _on(model, device), _relayed(model, relay, beams):
             result = model.generate(*args, **arguments)
     except Exception as raised:
         if relay.raised_by_all:
@@ -72,41 +70,38 @@ def _on(model: nn.Module, device: torch.device) -> Iterator[None]:
 @contextmanager
 def _relayed(model: Any, relay: Relay, beams: int) -> Iterator[None]:
     """While this lasts forward passes of the model go over the stages, and so do those of its encoder by itself."""
-    original = model.forward
-
-    def entered(*args: Any, **kwargs: Any) -> Any:
-        return (
-            original(*args, **kwargs) if relay.subbatches.entered is None else relay.subbatches.entered(*args, **kwargs)
-        )
-
+    own = model.forward
     with ExitStack() as replaced:
         if model.config.is_encoder_decoder:
             encoder = model.get_encoder()
-            forward = _relaying(relay, "encoder", encoder.forward, encoder, unit=1)
-            replaced.enter_context(_forward(encoder, forward, encoder.forward))
-        replaced.enter_context(_forward(model, _relaying(relay, "model", entered, original, unit=beams), original))
+            through = _relaying(relay, "encoder", encoder.forward, called=encoder, entered=encoder.forward, unit=1)
+            replaced.enter_context(_forward(encoder, through))
+        # Whatever is run, a stage or a dry run calls the model: it is the relay that knows what it is to do.
+        through = _relaying(relay, "model", own, called=own, entered=relay.enter, unit=beams)
+        replaced.enter_context(_forward(model, through))
         yield
 
 
-def _relaying(
-    relay: Relay, name: str, inside: Callable[..., Any], called: Callable[..., Any], *, unit: int
-) -> Callable[..., Any]:
-    """A forward for the loop to call; while a stage or a dry run is inside, it is that of the module."""
-    names = list(inspect.signature(called if name == "model" else inside).parameters)
+def _relaying(relay: Relay, name: str, own: Forward, *, called: Forward, entered: Forward, unit: int) -> Forward:
+    """A forward that looks like the module's own, for the loop to call: it has the stages call `called`.
 
+    While a stage or a dry run is under way it is `entered`.
+    """
+    names = list(inspect.signature(own).parameters)
+
+    @wraps(own)
     def forward(*args: Any, **kwargs: Any) -> Any:
-        if relay.subbatches.entered is not None:
-            return inside(*args, **kwargs)
-        return relay.run(name, called, {**dict(zip(names, args, strict=False)), **kwargs}, unit=unit)
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        return entered(**given) if relay.is_entered else relay.run(name, called, given, unit=unit)
 
     return forward
 
 
 @contextmanager
-def _forward(module: nn.Module, forward: Callable[..., Any], original: Callable[..., Any]) -> Iterator[None]:
-    """Have a module call this forward, which looks like the original."""
+def _forward(module: nn.Module, forward: Forward) -> Iterator[None]:
+    """Have a module call this forward."""
     before = module.__dict__.get("forward")
-    module.__dict__["forward"] = wraps(original)(forward)
+    module.__dict__["forward"] = forward
     try:
         yield
     finally:
@@ -119,7 +114,7 @@ def _beams(model: Any, args: Sequence[Any], arguments: Mapping[str, Any]) -> int
     """How many rows of a sample have to stay together, because beam search moves them among each other."""
     config = arguments.get("generation_config") or (args[1] if len(args) > 1 else None)
     asked = (arguments.get("num_beams"), getattr(config, "num_beams", None), model.generation_config.num_beams)
-    return next((beams for beams in asked if beams is not None), 1)
+    return next((beams for beams in asked if beams), 1)
 
 
 def _generated(result: Any) -> int:

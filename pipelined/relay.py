@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 import torch
@@ -30,7 +31,7 @@ class Relay:
 
     def __init__(self, runner: Runner, microbatches: int) -> None:
         self.runner = runner
-        self.subbatches = SubBatches(runner, microbatches)
+        self._subbatches = SubBatches(runner, microbatches)
         self.raised_by_all = False
         """Whether every process raises the error that is on its way."""
         self._programs: Recent[Program] = Recent(PROGRAMS)
@@ -58,6 +59,15 @@ class Relay:
                 dist.broadcast(state, src=ranks.global_rank(0), group=ranks.pipeline())
                 torch.cuda.set_rng_state(state.cpu(), ranks.device)
 
+    @property
+    def is_entered(self) -> bool:
+        """Whether it is a dry run or a stage that calls the model."""
+        return self._subbatches.is_entered
+
+    def enter(self, **arguments: Any) -> Any:
+        """What the model's forward is to do then."""
+        return self._subbatches.enter(**arguments)
+
     def run(self, name: str, forward: Forward, arguments: dict[str, Any], *, unit: int) -> Any:
         """What this forward returns; a cache in it is the one in the arguments, which stands for those of all stages.
 
@@ -68,10 +78,10 @@ class Relay:
         error = None
         cache = next(iter(caches_in(arguments).values()), None)
         try:
-            groups = self.subbatches.of(name, forward, arguments, cache, unit)
+            groups = self._subbatches.of(name, forward, arguments, cache, unit)
         except Exception as raised:  # noqa: BLE001 - whatever it is, all processes are to raise it
             error = raised
-        self.agree(f"{[group.signature for group in groups]}, tokens {_tokens(arguments):08x}", error)
+        self.agree(_spoken(name, arguments, groups), error)
         with self._together(), torch.no_grad():
             return self._passed(forward, groups, cache)
 
@@ -80,7 +90,7 @@ class Relay:
         if cache is not None:
             spread(cache, rows(groups), len(made[0].stages), _filling(made[0], groups[0].dry.fills))
         outputs: list[Any] = []
-        with self.subbatches.entering(forward):
+        with self._subbatches.entering(forward):
             for group, one in zip(groups, made, strict=True):
                 self._outputs.clear()
                 one.run_each(_by_stage(one, group, cache), step=0)
@@ -151,7 +161,7 @@ def _by_stage(made: Program, group: Group, cache: Any) -> list[list[dict[str, An
     if cache is None:
         return [group.batches] * len(made.stages)
     found = []
-    for stage, caches in zip(made.stages, cache.parts, strict=True):
+    for stage, caches in zip(made.stages, cache.parts[: len(made.stages)], strict=True):
         own = caches[group.numbers]
         stage.skipped = partial(_skipped, own, group.dry.fills)
         found.append([with_cache(batch, one) for batch, one in zip(group.batches, own, strict=True)])
@@ -162,17 +172,19 @@ def _skipped(caches: Sequence[Any], fills: Sequence[Sequence[Fill]], call: int, 
     fill(caches[number], fills[call])
 
 
-def _filling(made: Program, fills: Sequence[Sequence[Fill]]) -> list[tuple[str, int]]:
+def _filling(made: Program, fills: Sequence[Sequence[Fill]]) -> dict[str, int]:
     """Which block fills the cache, and in which stage."""
     calls = zip(made.flow.calls, made.plan.stage_of_call, fills, strict=True)
-    return [(call.module, stage) for call, stage, added in calls if added]
+    return {call.module: stage for call, stage, added in calls if added}
 
 
 def _outlined(leaf: Any) -> Any:
     return leaf.to("meta") if isinstance(leaf, torch.Tensor) else leaf
 
 
-def _tokens(arguments: dict[str, Any]) -> int:
-    """A number that differs where tokens or masks differ; what else there is was computed from them."""
-    leaves = [one for one in tree_leaves(arguments) if isinstance(one, torch.Tensor) and not one.is_floating_point()]
-    return content([{str(index): one for index, one in enumerate(leaves)}])
+def _spoken(name: str, arguments: dict[str, Any], groups: Sequence[Group]) -> str:
+    """What all processes must be about to do: tokens and masks are compared, but not what was computed from them."""
+    tensors = [one for one in tree_leaves(arguments) if isinstance(one, torch.Tensor)]
+    whole = content([{str(index): one} for index, one in enumerate(tensors) if not one.is_floating_point()])
+    kind = blake2b(repr([group.signature for group in groups]).encode(), digest_size=4).hexdigest()
+    return f"the {name} on {[list(one.shape) for one in tensors[:1]]}, arguments {kind}, tokens {whole:08x}"

@@ -52,8 +52,7 @@ class SubBatches:
 
     def __init__(self, runner: Runner, microbatches: int) -> None:
         self._runner, self._microbatches = runner, microbatches
-        self.entered: Forward | None = None
-        """What the model's forward is to do while a dry run or a stage calls it."""
+        self._entered: Forward | None = None
         self._known: Recent[Known] = Recent(SHAPES)
 
     def of(self, name: str, forward: Forward, arguments: dict[str, Any], cache: Any, unit: int) -> list[Group]:
@@ -76,12 +75,22 @@ class SubBatches:
 
     @contextmanager
     def entering(self, forward: Forward) -> Iterator[None]:
-        """While this lasts, whoever calls the model calls this."""
-        self.entered = lambda **arguments: _bare(forward(**arguments))
+        """While this lasts, who calls the model calls this."""
+        self._entered = forward
         try:
             yield
         finally:
-            self.entered = None
+            self._entered = None
+
+    @property
+    def is_entered(self) -> bool:
+        """Whether a dry run or a stage is about to call the model, or has."""
+        return self._entered is not None
+
+    def enter(self, **arguments: Any) -> Any:
+        """What the model's forward does meanwhile; no caches are in what it returns."""
+        assert self._entered is not None
+        return _bare(self._entered(**arguments))
 
     def _key(self, batch: Mapping[str, Any], cache: Any) -> str:
         """What a dry run depends on besides the length of the cache, which all masks grow with."""
