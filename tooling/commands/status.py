@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tooling.git.asking import asking
 from tooling.git.options import add_options
-from tooling.git.read import asking
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from tooling.console import Console
+    from tooling.git.asking import Asked
     from tooling.git.outcome import Outcome
-    from tooling.git.read import Asked
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from checks.git import environment
 from tooling.errors import Exit, UserError
-from tooling.git.plan import Next, RefusedError
 from tooling.git.text import from_git, shown
 from tooling.process import Done, SilentError, Started, run, run_while_it_speaks
+
+if TYPE_CHECKING:
+    from tooling.git.plan import RefusedError
 
 PINS = (
     *("color.ui=false", "core.fsmonitor=false", "core.quotePath=false", "submodule.recurse=false"),
@@ -141,6 +143,8 @@ def failed(name: str, done: Done) -> UserError:
 
 def locked(path: str) -> RefusedError:
     """What to tell the user where another git holds a lock, or one that died has left it."""
+    from tooling.git.plan import Next, RefusedError
+
     return RefusedError(
         "locked",
         f"{shown(path)} is there: another git is at work, or was killed",

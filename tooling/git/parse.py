@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tooling.git.state import Change, Commit, Head, Remote, Worktree
+from tooling.git.state import BACKUPS, HEADS, REMOTES, SYNCS, Change, Commit, Head, Remote, Worktree
 from tooling.git.text import from_git
 
 REF_FORMAT = "%(objectname) %(refname) %(symref)"
 COMMIT_FORMAT = "%H%x00%P%x00%an <%ae>%x00%at%x00%B%x00%x00"
+QUESTIONS = (
+    (
+        *("rev-parse", "--is-bare-repository", "--is-inside-git-dir", "--is-shallow-repository"),
+        *("--absolute-git-dir", "--git-common-dir", "--show-toplevel"),
+    ),
+    ("for-each-ref", f"--format={REF_FORMAT}", HEADS, REMOTES, BACKUPS, SYNCS, "refs/tags/"),
+    ("config", "--list", "-z"),
+)
+"""What to ask about a repository beside `git status`."""
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 

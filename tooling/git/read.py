@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from tooling.errors import Exit, UserError
 from tooling.git import parse
-from tooling.git.command import Git, Question, failed, text
-from tooling.git.state import BACKUPS, HEADS, REMOTES, SYNCS, Head, Operation, Repo, Worktree
+from tooling.git.asking import Asked, asking
+from tooling.git.command import Git, failed, text
+from tooling.git.state import Head, Operation, Repo, Worktree
 from tooling.process import Done
 
 OLDEST = (2, 30)
 _NOT_HERE = "run it inside a checkout"
-
-
-class Asked(NamedTuple):
-    """Questions to git about the repository around a folder, the answers still to come."""
-
-    start: str
-    questions: Mapping[str, Question]
-
-    def output(self, name: str) -> bytes:
-        """What the git command of this name printed; UserError where it failed."""
-        return self.questions[name].answer()
 
 
 def read_repo(start: str = ".") -> Repo:
@@ -36,18 +24,6 @@ def read_repo(start: str = ".") -> Repo:
             found, needed = (".".join(map(str, numbers)) for numbers in (version, OLDEST))
             raise UserError(f"git {found} is too old: {needed} or newer is needed", exit=Exit.ENVIRONMENT)
         return read_changes(asked, read_refs(asked))._replace(version=version)
-
-
-@contextmanager
-def asking(start: str = ".") -> Iterator[Asked]:
-    """Ask git all there is to ask but its version, and go on before it has answered; none of it outlives the block."""
-    git = Git(start)
-    asked = Asked(start, {arguments[0]: git.start(*arguments) for arguments in _QUESTIONS})
-    try:
-        yield asked
-    finally:
-        for question in asked.questions.values():
-            question.close()
 
 
 def read_refs(asked: Asked) -> Repo:
@@ -97,14 +73,6 @@ def read_operation(git_dir: str) -> Operation | None:
     return None
 
 
-_PLACE = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
-# The one that takes longest goes first.
-_QUESTIONS = (
-    ("status", "--porcelain=v2", "--branch", "--no-renames", "--untracked-files=normal", "-z"),
-    ("rev-parse", "--is-bare-repository", "--is-inside-git-dir", "--is-shallow-repository", *_PLACE),
-    ("for-each-ref", f"--format={parse.REF_FORMAT}", HEADS, REMOTES, BACKUPS, SYNCS, "refs/tags/"),
-    ("config", "--list", "-z"),
-)
 _MARKS = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert", "BISECT_LOG": "bisect"}
 
 

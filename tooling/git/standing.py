@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from tooling.errors import Exit, UserError
 from tooling.git import journal
+from tooling.git.asking import Asked
 from tooling.git.command import Git
 from tooling.git.journal import Entry
 from tooling.git.lock import only_one
 from tooling.git.outcome import Outcome
 from tooling.git.places import Counts, Place, branch_of
 from tooling.git.plan import Next, RefusedError
-from tooling.git.read import Asked, read_changes, read_refs
+from tooling.git.read import read_changes, read_refs
 from tooling.git.settle import settle
 from tooling.git.state import HEADS, Repo
 from tooling.git.text import count, short, shown
