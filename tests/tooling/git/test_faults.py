@@ -75,6 +75,8 @@ def diverged(bench: Bench) -> None:
 
 
 CASES: dict[str, tuple[Setup, Setup | None, tuple[str, ...]]] = {
+    # The longest goes first, so that no process is left with it in the end.
+    "sync via pr": (diverged, None, ("sync", "--via-pr")),
     "rebase": (harmless, None, ("rebase", "--autostash")),
     "rebase that conflicts": (conflicting, None, ("rebase", "--autostash")),
     "rebase and push": (lambda bench: None, None, ("rebase", "--push")),
@@ -83,7 +85,6 @@ CASES: dict[str, tuple[Setup, Setup | None, tuple[str, ...]]] = {
     "push": (edited, None, ("push",)),
     "sync": (edited, None, ("sync",)),
     "sync of main": (on_main, None, ("sync",)),
-    "sync via pr": (diverged, None, ("sync", "--via-pr")),
 }
 
 
