@@ -84,9 +84,11 @@ def _interrupted(command: str) -> Outcome:
         "interrupted",
         Exit.INTERRUPTED,
         "interrupted; nothing is lost",
-        next=(
-            Next("see where things stand", ("mergeready", "status")),
-            Next("go on", ("mergeready", "continue")),
-            Next("or take it back", ("mergeready", "abort")),
-        ),
+        next=(Next("see where things stand", ("mergeready", "status")), *_ways_on(command)),
     )
+
+
+def _ways_on(command: str) -> tuple[Next, ...]:
+    if command in ("abort", "undo"):
+        return (Next("finish taking it back", ("mergeready", command)),)
+    return (Next("go on", ("mergeready", "continue")), Next("or take it back", ("mergeready", "abort")))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tooling.git.faults import Fault, Injector
 from tests.tooling.git.repositories import Bench, copy_of, snapshot, text, write
 from tooling.git.command import Git
 from tooling.git.plan import Next, RefusedError
@@ -69,6 +70,17 @@ def test_what_was_resolved_before_git_was_killed_is_not_dropped_by_beginning_aga
 
     assert (again.code, again.json["items"], resolved) == (3, [{"code": "cut-off"}], text({3: "both"}))
     assert (aborted.code, snapshot(bench, ours=False)) == (0, before)
+
+
+def test_an_undo_that_is_interrupted_says_how_to_finish_it(bench: Bench, tmp_path: Path) -> None:
+    assert bench.run("rebase").code == 0
+
+    interrupted = Injector(bench, tmp_path / "faults").run(("undo", "--json"), Fault(1, "before", "us", "SIGINT"))
+
+    assert (interrupted.code, [step["argv"] for step in interrupted.json["next"]]) == (
+        130,
+        [["mergeready", "status"], ["mergeready", "undo"]],
+    )
 
 
 def test_the_lock_of_a_branch_that_a_killed_git_has_left_is_named_before_anything_is_taken_back(bench: Bench) -> None:

@@ -49,12 +49,17 @@ def rebased(bench: Bench) -> None:
     assert bench.run("rebase", "--autostash").code == 0
 
 
-def rebased_clean(bench: Bench) -> None:
-    """A rebase has been done, and work went on in another file."""
-    assert bench.run("rebase").code == 0
+def later(bench: Bench) -> None:
+    """Work that goes on in another file, some of it staged."""
     write(bench.work / "folder/c.txt", text({1: "later"}))
     bench.git("add", "folder/c.txt")
     write(bench.work / "folder/c.txt", text({1: "later", 2: "still"}))
+
+
+def rebased_before(bench: Bench) -> None:
+    """A rebase has been done, and work went on after it."""
+    assert bench.run("rebase").code == 0
+    later(bench)
 
 
 def stopped(bench: Bench) -> None:
@@ -82,13 +87,14 @@ CASES: dict[str, tuple[Setup, Setup | None, tuple[str, ...]]] = {
     "rebase and push": (lambda bench: None, None, ("rebase", "--push")),
     "abort": (conflicting, stopped, ("abort",)),
     "undo": (harmless, rebased, ("undo",)),
+    "undo under later work": (later, rebased_before, ("undo",)),
     "push": (edited, None, ("push",)),
     "sync": (edited, None, ("sync",)),
     "sync of main": (on_main, None, ("sync",)),
 }
 
 
-GONE_ON_WITH = frozenset(CASES) - {"rebase that conflicts", "abort", "undo"}
+GONE_ON_WITH = frozenset(CASES) - {"rebase that conflicts", "abort", "undo", "undo under later work"}
 
 
 def _try(bench: Bench, folder: Path, case: str, step: int) -> int:
