@@ -85,12 +85,10 @@ def load_checkpoint(part: Ownership, folder: str | Path, training: Training) -> 
         _refuse_other_model(model, stored, small)
         _refuse_other_training(training, small)
         kept, made = _room(part, stored, small, training.optimizer)
-    read = {f"{MODEL}{key}": value for key, value in model.items() if not value.is_meta}
+    read = {key: one for key, one in model.items() if not one.is_meta}
     with part.talk():
         try:
-            stored.read_into(
-                {**read, **{f"{OPTIMIZER}{key}": value for key, value in kept.items()}}, part.ranks.everybody()
-            )
+            stored.read_into(_parts(read, kept), part.ranks.everybody())
         except CheckpointException as error:
             raise _in_words(error) from error
     with part.all_or_none():
@@ -107,9 +105,12 @@ def _owned(part: Ownership, optimizer: torch.optim.Optimizer | None) -> tuple[di
     own = _first_names(part, part.own())
     names = {parameter: name for parameter, name in part.names().items() if name in own}
     state = OptimizerState({}, {}, {}) if optimizer is None else state_of(optimizer, names)
-    model = {f"{MODEL}{key}": value for key, value in own.items()}
-    kept = {f"{OPTIMIZER}{key}": value for key, value in state.tensors.items()}
-    return {**model, **kept}, replace(state, tensors={})
+    return _parts(own, state.tensors), replace(state, tensors={})
+
+
+def _parts(model: Mapping[str, Any], optimizer: Mapping[str, Any]) -> dict[str, Any]:
+    """As they stand in a checkpoint; nothing stands for a part that is empty."""
+    return {key: dict(one) for key, one in ((MODEL, model), (OPTIMIZER, optimizer)) if one}
 
 
 def _small(part: Ownership, training: Training, told: list[tuple[OptimizerState, Any]]) -> Small:

@@ -27,6 +27,8 @@ def class_and_config(source: str | Path, model_class: Any, revision: str | None)
     """
     import transformers
 
+    if not Path(source).exists() and (Path(source).is_absolute() or str(source).startswith(".")):
+        raise PipelineError(f"there is no folder {source}")
     kind = transformers.AutoConfig if model_class is None else model_class.config_class
     try:
         with quietly():

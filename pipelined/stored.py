@@ -15,8 +15,8 @@ from pipelined.errors import PipelineError
 from pipelined.folders import UNFINISHED, steps
 
 METADATA = ".metadata"
-MODEL, OPTIMIZER = "model.", "optimizer."
-"""What the names of tensors begin with."""
+MODEL, OPTIMIZER = "model", "optimizer"
+"""The parts that a checkpoint of ours has."""
 
 _ALLOWED = {
     "pathlib": {"Path", "PosixPath", "PurePosixPath", "PureWindowsPath", "WindowsPath"},
@@ -58,15 +58,9 @@ class Stored(FileSystemReader):
         self.folder = folder
         self.metadata = self._read()
 
-    def shapes(self) -> Mapping[str, tuple[torch.Size, torch.dtype]]:
-        """By name the size and type of each tensor."""
-        found = self.metadata.state_dict_metadata.items()
-        return {name: (one.size, one.properties.dtype) for name, one in found if isinstance(one, TensorStorageMetadata)}
-
     def of_model(self) -> Mapping[str, torch.Size]:
         """By key of the model's state dict the size of each tensor."""
-        found = self.shapes().items()
-        return {name.removeprefix(MODEL): size for name, (size, _) in found if name.startswith(MODEL)}
+        return {key: one.size for key, one in self._tensors(MODEL).items()}
 
     def of_optimizer(self, names: Iterable[str], device: torch.device) -> dict[str, torch.Tensor]:
         """For the parameters of these names empty tensors to read the optimizer's state into, by `name.key`.
@@ -75,18 +69,23 @@ class Stored(FileSystemReader):
         """
         chosen = set(names)
         return {
-            full: torch.empty(size, dtype=dtype, device=device if size else "cpu")
-            for name, (size, dtype) in self.shapes().items()
-            if name.startswith(OPTIMIZER) and (full := name.removeprefix(OPTIMIZER)).rpartition(".")[0] in chosen
+            key: torch.empty(one.size, dtype=one.properties.dtype, device=device if one.size else "cpu")
+            for key, one in self._tensors(OPTIMIZER).items()
+            if key.rpartition(".")[0] in chosen
         }
 
-    def read_into(self, tensors: Mapping[str, torch.Tensor], group: Any) -> None:
-        """Read these tensors in place; every process of the group calls it, each with its own."""
-        load(dict(tensors), storage_reader=self, process_group=group)
+    def read_into(self, parts: dict[str, Any], group: Any) -> None:
+        """Read these tensors in place, by part and key; every process of the group calls it, each with its own."""
+        load(parts, storage_reader=self, process_group=group)
 
     def read_metadata(self, *args: Any, **kwargs: Any) -> Any:
         self.metadata.storage_meta.load_id = self.load_id
         return self.metadata
+
+    def _tensors(self, part: str) -> dict[str, TensorStorageMetadata]:
+        found = self.metadata.state_dict_metadata.items()
+        tensors = {name: one for name, one in found if isinstance(one, TensorStorageMetadata)}
+        return {name.removeprefix(f"{part}."): one for name, one in tensors.items() if name.startswith(f"{part}.")}
 
     def _read(self) -> Any:
         path = self.folder / METADATA
