@@ -5,15 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 import torch
 from torch import nn
 from torch.utils._pytree import tree_map
+from transformers import DynamicCache
 
 from pipelined.agreement import content
 from pipelined.errors import PipelineError
+from pipelined.flows import without_cache
 from pipelined.relay import Relay
 from pipelined.subbatches import Forward
 
@@ -59,12 +61,18 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
 @contextmanager
 def _on(model: nn.Module, device: torch.device) -> Iterator[None]:
     """Have the model say that it is on this device: the first of its parameters may be on another process's."""
-    kind = type(model)
-    model.__class__ = type(kind.__name__, (kind,), {"device": device, "__module__": kind.__module__})
+    kind: Any = type(model)
+    model.__class__ = _located(kind, device)
     try:
         yield
     finally:
         model.__class__ = kind
+
+
+@cache
+def _located(kind: Any, device: torch.device) -> type:
+    # One for each class, because others keep what they find out about a class.
+    return type(kind.__name__, (kind,), {"device": device, "__module__": kind.__module__})
 
 
 @contextmanager
@@ -78,7 +86,9 @@ def _relayed(model: Any, relay: Relay, beams: int) -> Iterator[None]:
             replaced.enter_context(_forward(encoder, through))
         # Whatever is run, a stage or a dry run calls the model: it is the relay that knows what it is to do.
         through = _relaying(relay, "model", own, called=own, entered=relay.enter, unit=beams)
-        replaced.enter_context(_forward(model, through))
+        replaced.enter_context(
+            _forward(model, through if model.config.is_encoder_decoder else _with_cache(model, through))
+        )
         yield
 
 
@@ -95,6 +105,23 @@ def _relaying(relay: Relay, name: str, own: Forward, *, called: Forward, entered
         return entered(**given) if relay.is_entered else relay.run(name, called, given, unit=unit)
 
     return forward
+
+
+def _with_cache(model: Any, forward: Forward) -> Forward:
+    """The same forward, given a cache where it would make one: guidance by a second prompt begins without."""
+    name = next((one for one in _CACHES if one in inspect.signature(forward).parameters), None)
+
+    @wraps(forward)
+    def given(*args: Any, **kwargs: Any) -> Any:
+        if name is not None and kwargs.get("use_cache") and kwargs.get(name) is None:
+            kwargs[name] = DynamicCache(config=model.config.get_text_config(decoder=True))
+        return forward(*args, **without_cache(model, kwargs))
+
+    return given
+
+
+_CACHES = ("cache", "past_key_values")
+"""What transformers calls the argument, now and before."""
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from pipelined.cache import caches_in, check_cache, empty_copy, length_of, outline
+from pipelined.errors import PipelineError
 from pipelined.fills import Fills
 from pipelined.flows import flow_of
 from pipelined.growth import DryRun, Known
@@ -88,9 +89,15 @@ class SubBatches:
         return self._entered is not None
 
     def enter(self, **arguments: Any) -> Any:
-        """What the model's forward does meanwhile; no caches are in what it returns."""
+        """What the model's forward does meanwhile; no caches are in what it returns.
+
+        PipelineError where one is that was not given: it would be filled by some of the stages alone.
+        """
         assert self._entered is not None
-        return _bare(self._entered(**arguments))
+        output = self._entered(**arguments)
+        if caches_in(output) and not caches_in(arguments):
+            raise PipelineError("the forward makes a cache of its own", hint="generate with use_cache=False")
+        return _bare(output)
 
     def _key(self, batch: Mapping[str, Any], cache: Any) -> str:
         """What a dry run depends on besides the length of the cache, which all masks grow with."""
