@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 
-from tooling.git.folders import drop_if_empty
+from tooling.git.folders import below_a_file, drop_if_empty
 from tooling.git.journal import Entry, aside_folder
 from tooling.git.state import Repo
 
@@ -31,14 +31,17 @@ def still_there(repo: Repo, entry: Entry) -> set[str]:
 
 
 def put_back(repo: Repo, entry: Entry) -> str:
-    """Move back what was put aside; the folder where it stays if something else is in its place by now."""
+    """Move back what was put aside; the folder where it stays if something else is in its place by now.
+
+    When a rebase has ended, that is what upstream has there; a file that came and went on the way has left its place.
+    """
     blocked = False
     for path in entry.aside:
         kept, target = os.path.join(aside_folder(repo, entry), path), os.path.join(repo.root, path)
         if not os.path.lexists(kept):
             continue
         drop_if_empty(target)
-        if not os.path.lexists(target):
+        if not os.path.lexists(target) and not below_a_file(repo.root, path):
             os.makedirs(os.path.dirname(target), exist_ok=True)
             _keep(kept, target)
         if _same(kept, target):
@@ -81,7 +84,11 @@ def _names(target: str) -> Iterator[str]:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two files hold the same, or two links lead to the same."""
+    """Whether two names are one file, two files hold the same, or two links lead to the same."""
+    if not os.path.lexists(one) or not os.path.lexists(other):
+        return False
+    if os.path.samestat(os.lstat(one), os.lstat(other)):
+        return True
     if os.path.islink(one) or os.path.islink(other):
         return os.path.islink(one) and os.path.islink(other) and os.readlink(one) == os.readlink(other)
     return os.path.isfile(one) and os.path.isfile(other) and filecmp.cmp(one, other, shallow=False)

@@ -66,6 +66,7 @@ def execute(way: Way, entry: Entry, tell: Callable[[str], None]) -> Ended:
         if ended.stop:
             return ended._replace(entry=_close(way, ended.entry, _STATES.get(ended.stop.reason, "stopped")))
         entry = journal.write(way.repo, ended.entry._replace(done=entry.done + 1))
+    aside.put_back(way.repo, entry)
     return Ended(_close(way, entry, "finished"))
 
 

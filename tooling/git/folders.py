@@ -19,3 +19,13 @@ def drop_if_empty(place: str) -> None:
     if os.path.isdir(place) and not os.path.islink(place) and not files_below(place):
         for folder, _, _ in os.walk(place, topdown=False):
             os.rmdir(folder)
+
+
+def below_a_file(root: str, path: str) -> str:
+    """The first part of this path that is there and is no real folder, or nothing."""
+    parts = path.split("/")
+    for depth in range(1, len(parts) + 1):
+        place = os.path.join(root, *parts[:depth])
+        if os.path.islink(place) or (os.path.lexists(place) and not os.path.isdir(place)):
+            return "/".join(parts[:depth])
+    return ""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from tooling.git import parse
 from tooling.git.command import Git
-from tooling.git.folders import files_below
+from tooling.git.folders import below_a_file, files_below
 from tooling.git.names import file_system, unfit
 from tooling.git.state import Repo
 
@@ -19,7 +19,7 @@ def in_the_way(repo: Repo, git: Git, added: Collection[str]) -> Iterator[str]:
     for path in added:
         folder = os.path.dirname(path)
         if folder not in parents:
-            parents[folder] = _not_a_folder(repo.root, folder)
+            parents[folder] = below_a_file(repo.root, folder)
         found.update(dict.fromkeys([parents[folder]] if parents[folder] else _files_at(repo.root, path)))
     if found:
         # A file whose name only changes its case is in nobody's way where that makes no difference.
@@ -34,16 +34,6 @@ def read_unfit(repo: Repo, git: Git, added: Collection[str], commit: str) -> tup
     listed = ("ls-tree", "-r", "--name-only", "-z", commit)
     tree = parse.records(git.ask(*listed)) if added and (system.ignores_case or system.composes) else []
     return tuple(unfit(added, tree, system))
-
-
-def _not_a_folder(root: str, folder: str) -> str:
-    """The first part of this path that is there and is no real folder, or nothing."""
-    parts = folder.split("/")
-    for depth in range(1, len(parts) + 1):
-        path = os.path.join(root, *parts[:depth])
-        if os.path.islink(path) or (os.path.lexists(path) and not os.path.isdir(path)):
-            return "/".join(parts[:depth])
-    return ""
 
 
 def _files_at(root: str, path: str) -> list[str]:

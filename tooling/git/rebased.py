@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tooling.errors import Exit, UserError
 from tooling.git import parse
+from tooling.git.aside import still_there
 from tooling.git.command import Git, text
 from tooling.git.execute import Ended, Stop
 from tooling.git.journal import Entry, aside_folder
@@ -129,8 +130,8 @@ def _warnings(repo: Repo, git: Git, entry: Entry, new: str, *, has_merges: bool)
         if merged.status or text(merged.out) != git.line("rev-parse", f"{new}^{{tree}}"):
             lost = "what only a merge commit held is not in the result; compare it with the backup"
             yield Warned("merge-content-lost", f"{lost}: git diff {shown(entry.backup)} HEAD")
-    if entry.aside:
-        place, paths = shown(aside_folder(repo, entry)), ", ".join(several(entry.aside))
+    if away := sorted(set(entry.aside) - still_there(repo, entry)):
+        place, paths = shown(aside_folder(repo, entry)), ", ".join(several(away))
         yield Warned("set-aside", f"upstream has files where yours were; yours are kept in {place}: {paths}")
     changed = differences(git, entry.old, new)
     if any("160000" in difference.modes for difference in changed):

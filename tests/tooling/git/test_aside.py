@@ -117,6 +117,42 @@ def test_row_05_a_program_goes_on_writing_to_the_file_that_was_put_aside(bench: 
     assert (bench.work / "log.txt").read_text(encoding="utf-8") == "one\ntwo\n"
 
 
+def test_row_05_a_file_that_was_only_in_the_way_of_a_commit_that_is_taken_back_later_is_back_at_the_end(
+    bench: Bench,
+) -> None:
+    bench.commit("Add a log by mistake", {"log.txt": "mistake\n"})
+    bench.commit("Remove it", {"log.txt": None})
+    write(bench.work / "log.txt", "mine\n")
+    before = snapshot(bench, ours=False)
+    assert refused(bench, "rebase") == (3, "in-the-way")
+
+    result = bench.run("rebase", "--backup-ignored", "--json")
+
+    assert (result.code, warned(result), kept(bench)) == (0, [], [])
+    assert (bench.work / "log.txt").read_text(encoding="utf-8") == "mine\n"
+    assert bench.run("undo").code == 0
+    assert snapshot(bench, ours=False) == before
+
+
+def test_row_05_a_file_whose_folder_is_a_file_of_upstream_now_stays_aside(bench: Bench) -> None:
+    bench.upstream("A file called results", {"results": "theirs\n"})
+    write(bench.work / "results/1.txt", "mine\n")
+    before = snapshot(bench, ours=False)
+
+    assert (bench.run("rebase", "--backup-ignored").code, kept(bench)) == (0, ["results/1.txt"])
+    assert bench.run("undo").code == 0
+    assert snapshot(bench, ours=False) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such files on Windows")
+def test_row_05_a_pipe_is_a_file_too(bench: Bench) -> None:
+    bench.upstream("A file called pipe", {"pipe": "theirs\n"})
+    os.mkfifo(bench.work / "pipe")
+
+    assert bench.run("rebase", "--backup-ignored").code == 0
+    assert (bench.run("undo").code, (bench.work / "pipe").is_fifo()) == (0, True)
+
+
 def test_row_05_what_has_come_into_the_place_of_a_file_put_aside_is_left_and_both_are_kept(bench: Bench) -> None:
     bench.upstream("Track a log", {"log.txt": "theirs\n"})
     write(bench.work / "log.txt", "mine\n")
