@@ -81,7 +81,7 @@ def test_what_poptorch_cannot_do_here_is_said() -> None:
 
 
 def test_a_trainer_trains_and_evaluates_on_ipus_and_fetches_weights_before_they_are_read() -> None:
-    compiled = [f"bert.encoder.layer.{index}" for index in range(4)]
+    compiled = [f"bert.encoder.layer.{index}" for index in range(2)]
     compile_both = f"compile for {['bert.embeddings', *compiled, 'bert.pooler', 'classifier']}"
     switches = ["detach", "attach"] * 6
 

@@ -52,7 +52,8 @@ def model_of(name: str) -> Any:
     cls = getattr(transformers, name)
     known = vars(cls.config_class())
     given = {field: 0.0 for field in WITHOUT_DROPOUT if field in known}
-    return tiny_model(cls, **given, **({"decoder_start_token_id": 0} if "T5" in name else {}))
+    depth = {field: 2 for field in ("num_hidden_layers", "n_layer", "num_layers") if field in known}
+    return tiny_model(cls, **given, **depth, **({"decoder_start_token_id": 0} if "T5" in name else {}))
 
 
 LABELS = {
@@ -132,11 +133,20 @@ def held(trainer: Any) -> dict[str, torch.Tensor]:
     return {name: one.detach().clone() for name, one in trainer.model.named_parameters() if not one.is_meta}
 
 
-def plain(base: type, folder: Path, options: dict[str, Any], names: tuple[str, ...] = tuple(LABELS)) -> dict[str, Any]:
+def plain(
+    base: Any,
+    folder: Path,
+    options: dict[str, Any],
+    names: tuple[str, ...] = tuple(LABELS),
+    rows: int = 19,
+    **given: Any,
+) -> dict[str, Any]:
     """Each model trained, evaluated on the way, and asked to predict."""
     found = {}
     for name in names:
-        made = trainer_of(base, name, arguments(folder), **options)
+        # Replicas fill their last batch up with samples that come twice; a multiple of all their batches has none.
+        data = {"train_dataset": Rows(LABELS[name], rows), "eval_dataset": Rows(LABELS[name], rows // 2, seed=1)}
+        made = trainer_of(base, name, arguments(folder, **given), **data, **options)
         trained = made.train()
         found[name] = {
             "history": history(made),
@@ -144,7 +154,7 @@ def plain(base: type, folder: Path, options: dict[str, Any], names: tuple[str, .
             "operations": made.state.total_flos,
             "tokens": made.state.num_input_tokens_seen,
             "held": held(made),
-            "predicted": _first(made.predict(Rows(LABELS[name], 5, seed=2)).predictions),
+            "predicted": _first(made.predict(Rows(LABELS[name], 8, seed=2)).predictions),
         }
     return found
 
@@ -234,14 +244,60 @@ def best(base: Any, folder: Path, options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def resumed(base: Any, folder: Path, options: dict[str, Any], checkpoint: str | None = None) -> dict[str, Any]:
-    """Training with dropout from the beginning, or from a checkpoint of what was done before, to the end."""
-    torch.manual_seed(0)
-    model = tiny_model(transformers.BertForSequenceClassification)
-    args = arguments(folder, save_strategy="steps", save_steps=2)
-    trainer = trainer_of(base, "BertForSequenceClassification", args, model=model, **options)
-    trainer.train(resume_from_checkpoint=None if checkpoint is None else str(folder / checkpoint))
-    return {"history": history(trainer), "held": held(trainer)}
+def resumed(
+    base: Any, folder: Path, options: dict[str, Any], checkpoints: tuple[str | None, ...] = (None, "checkpoint-4")
+) -> list[dict[str, Any]]:
+    """Training with dropout from the beginning, and from checkpoints of what was done before, to the end."""
+    found = []
+    for checkpoint in checkpoints:
+        torch.manual_seed(0)
+        model = tiny_model(transformers.BertForSequenceClassification, num_hidden_layers=2)
+        args = arguments(folder, save_strategy="steps", save_steps=2)
+        trainer = trainer_of(base, "BertForSequenceClassification", args, model=model, **options)
+        trainer.train(resume_from_checkpoint=None if checkpoint is None else str(folder / checkpoint))
+        # Of the loss of training only what this call has trained is known.
+        logged = [{key: one for key, one in entry.items() if key != "train_loss"} for entry in history(trainer)]
+        found.append({"history": logged, "held": held(trainer)})
+    return found
+
+
+def saved(base: Any, folder: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """What a trained model is to plain transformers, and to a trainer that is given the folder."""
+    trainer = trainer_of(base, "LlamaForCausalLM", arguments(folder, max_steps=1), **options)
+    trainer.train()
+    trainer.save_model()
+    again = trainer_of(base, "LlamaForCausalLM", arguments(folder), model=str(folder), **options)
+    batch = padded([Rows("tokens", 4)[index] for index in range(4)])
+    return {
+        "files": sorted(path.name for path in folder.iterdir() if path.suffix == ".json"),
+        "evaluated": trainer.evaluate()["eval_loss"],
+        "from the folder": again.evaluate()["eval_loss"],
+        "called": trainer.model(**batch).logits,
+        "called by position": trainer.model(batch["input_ids"], batch["attention_mask"]).logits,
+    }
+
+
+def refused(base: Any, folder: Path, options: dict[str, Any]) -> dict[str, str]:
+    """What is said of what a trainer cannot do."""
+    from pipelined import PipelineError
+
+    foreign = torch.optim.SGD(model_of("LlamaForCausalLM").parameters(), lr=0.1)
+    attempts: dict[str, Callable[[], Any]] = {
+        "fp16": lambda: trainer_of(base, "LlamaForCausalLM", arguments(folder, fp16=True), **options),
+        "a foreign optimizer": lambda: trainer_of(
+            base, "LlamaForCausalLM", arguments(folder), optimizers=(foreign, None), **options
+        ),
+        "other inputs": lambda: trainer_of(
+            _with_other_inputs(base), "LlamaForCausalLM", arguments(folder), **options
+        ).train(),
+    }
+    found = {}
+    for what, attempt in attempts.items():
+        try:
+            attempt()
+        except PipelineError as error:
+            found[what] = str(error)
+    return found
 
 
 def summed_loss(outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
@@ -282,6 +338,14 @@ def _with_own_loss(base: Any) -> Any:
     return WithOwnLoss
 
 
+def _with_other_inputs(base: Any) -> Any:
+    class WithOtherInputs(base):  # type: ignore[misc, valid-type, unused-ignore]
+        def training_step(self, model: Any, inputs: Any, num_items_in_batch: Any = None) -> Any:
+            return super().training_step(model, dict(inputs), num_items_in_batch)
+
+    return WithOtherInputs
+
+
 def _with_momentum(base: Any, args: Any, options: dict[str, Any]) -> Any:
     model = model_of("LlamaForCausalLM")
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
@@ -303,3 +367,11 @@ def _adapted() -> Any:
 
 def _first(predictions: Any) -> Any:
     return predictions[0] if isinstance(predictions, tuple) else predictions
+
+
+def in_processes(folder: str, *, ipus: int, replicas: int = 1, cases: tuple[str, ...], **given: Any) -> dict[str, Any]:
+    """What came of these functions of this module, with our trainer."""
+    from pipelined import IPUConfig, PipelineTrainer
+
+    options = {"ipu_config": IPUConfig(ipus_per_replica=ipus, replication_factor=replicas)}
+    return {case: globals()[case](PipelineTrainer, Path(folder) / case, options, **given) for case in cases}

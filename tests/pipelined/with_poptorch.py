@@ -105,7 +105,7 @@ def see_trainer() -> dict[str, Any]:
         whole = {"per_device_train_batch_size": 8, "gradient_accumulation_steps": 1, "dataloader_drop_last": True}
         plain = trainer_of(transformers.Trainer, model, arguments(folder, **whole, **options), **data)
         plain.train()
-        config = IPUConfig(ipus_per_replica=2, inference_layers_per_ipu=[4])
+        config = IPUConfig(ipus_per_replica=2, inference_layers_per_ipu=[2])
         parts = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2, "fp32": True}
         given = arguments(folder, IPUTrainingArguments, **parts, **options)
         ours = trainer_of(pipelined.IPUTrainer, model, given, ipu_config=config, **data)
