@@ -35,16 +35,19 @@ class Program:
         """The IPU that gets the model's output."""
         return self.plan.ipu_of_stage[-1]
 
-    def run(self, batches: Sequence[Mapping[str, Any]], step: int) -> None:
-        """Pass these microbatches through; `step` is part of the key of their random numbers."""
-        self.run_each([batches] * len(self.stages), step)
+    def run(self, batches: Sequence[Mapping[str, Any]], step: int, *, before: int = 0) -> None:
+        """Pass these microbatches through, of whose step there were so many before them.
 
-    def run_each(self, batches: Sequence[Sequence[Mapping[str, Any]]], step: int) -> None:
+        Both numbers are part of the key of their random numbers.
+        """
+        self.run_each([batches] * len(self.stages), step, before=before)
+
+    def run_each(self, batches: Sequence[Sequence[Mapping[str, Any]]], step: int, *, before: int = 0) -> None:
         """The same with arguments of their own for each of this process's stages; their tensors must be equal."""
         if self.schedule is None:
             return
         for stage, own in zip(self.stages, batches, strict=True):
-            stage.microbatches, stage.step = own, step
+            stage.microbatches, stage.step, stage.before = own, step, before
         numbers = torch.arange(self.microbatches)
         try:
             with span("scheduling"):

@@ -86,13 +86,13 @@ class Runner:
         with span("agreeing"):
             groups = self._agreed(make, step=step, training=training)
         count = sum(len(batches) for batches, _, _ in groups)
-        losses, outputs, last = [], [], 0
+        losses, outputs, last, before = [], [], 0, 0
         with self.together(), nullcontext() if training else torch.no_grad():
             for batches, flow, key in groups:
                 made = self._program(key, flow, len(batches), training=training)
                 self._ends = _Ends(1.0 if whole else 1.0 / count)
-                made.run(batches, step)
-                last = made.last_ipu
+                made.run(batches, step, before=before)
+                last, before = made.last_ipu, before + len(batches)
                 self.trained = made if training else self.trained
                 losses.append(self._losses(len(batches), last))
                 outputs += [self._ends.outputs[index] for index in sorted(self._ends.outputs)]

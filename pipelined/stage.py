@@ -29,7 +29,8 @@ Skipped = Callable[[int, int], None]
 class Stage(nn.Module):
     """What `torch.distributed.pipelining` calls as the module of a stage.
 
-    `microbatches` are the model's keyword arguments by microbatch; set them, and `step`, before each step.
+    `microbatches` are the model's keyword arguments by microbatch; set them, `step`, and how many microbatches of the
+    step there were `before` them, before each step.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Stage(nn.Module):
         self.flow, self.plan, self.index = flow, plan, index
         self.finish, self.seed, self.device = finish, seed, device
         self.microbatches: Sequence[Mapping[str, Any]] = ()
-        self.step = 0
+        self.step = self.before = 0
         self.detaches = False
         """Whether the schedule splits backward passes: torch then detaches in place what a stage returns."""
         self.skipped: Skipped = _nothing
@@ -77,7 +78,7 @@ class Stage(nn.Module):
         _refuse_second(model)
         model.__dict__[CURRENT] = run
         try:
-            with span("glue"), keyed(self.seed, self.step, number):
+            with span("glue"), keyed(self.seed, self.step, self.before + number):
                 output = model(**self.microbatches[number])
         except _StageDoneError:
             for index in range(run.next, len(self.flow.calls)):
@@ -109,6 +110,7 @@ class Pass:
 
     def __init__(self, stage: Stage, received: dict[int, torch.Tensor], microbatch: int) -> None:
         self.stage, self.received, self.microbatch = stage, received, microbatch
+        self._key = (stage.seed, stage.step, stage.before + microbatch)
         self.collected = dict(received)
         self.next = 0
 
@@ -128,7 +130,7 @@ class Pass:
             self._draw_behind(index)
             return self._elsewhere(call, args, kwargs)
         with span("blocks"):
-            draw_from(self.stage.seed, self.stage.step, self.microbatch, index)
+            draw_from(*self._key, index)
             output = compute(*args, **kwargs)
         self._draw_behind(index)
         self._collect(call, output)
@@ -140,7 +142,7 @@ class Pass:
 
     def _draw_behind(self, index: int) -> None:
         """Have the code behind a block draw the same wherever the block is; to put its stream back would cost more."""
-        draw_from(self.stage.seed, self.stage.step, self.microbatch, index, 1)
+        draw_from(*self._key, index, 1)
 
     def _collect(self, call: Call, output: Any) -> None:
         """Keep what the next stages need, as it is before code outside blocks writes into it."""
