@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from transformers import Trainer, TrainingArguments
+from transformers import ProgressCallback, Trainer, TrainingArguments
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from pipelined.config import IPUConfig
@@ -32,6 +32,7 @@ from pipelined.session import Session
 from pipelined.trainer_checkpoints import KeptInParts
 from pipelined.trainer_config import config_for
 from pipelined.trainer_limits import refuse_unsupported
+from pipelined.trainer_progress import RateProgress
 
 
 class ProcessTrainer(KeptInParts):
@@ -78,6 +79,10 @@ class ProcessTrainer(KeptInParts):
             if self.optimizer is not None:
                 keep_held(self.optimizer, known, self.session)
         self._take(loaded)
+        # In a notebook there is another kind of bar, and a user may have given one.
+        for bar in [one for one in self.callback_handler.callbacks if type(one) is ProgressCallback]:
+            self.remove_callback(bar)
+            self.add_callback(RateProgress(lambda: self.session.statistics, self.session.ranks.replicas))
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
         """As in `Trainer`; activation checkpointing is the session's."""

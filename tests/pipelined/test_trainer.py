@@ -14,6 +14,8 @@ import transformers
 
 import pipelined
 from pipelined import IPUConfig, PipelineError, PipelineTrainer
+from pipelined.throughput import Throughput
+from pipelined.trainer_progress import RateProgress
 from tests.pipelined import training
 from tests.pipelined.processes import run
 from tests.pipelined.training import LABELS, arguments, model_of, trainer_of
@@ -158,6 +160,22 @@ def test_config_and_arguments_complete_each_other(tmp_path: Path) -> None:
     assert (trainer.args.gradient_accumulation_steps, completed.gradient_accumulation_steps) == (3, 3)
     assert (completed.seed, completed.recompute_checkpoint_every_layer) == (5, True)
     assert (config.seed, config.recompute_checkpoint_every_layer) == (None, False)
+
+
+def test_the_bar_says_how_fast_all_replicas_train_together() -> None:
+    seconds = iter([0.0, 1.0])
+    statistics = Throughput(clock=lambda: next(seconds))
+    statistics.begin()
+    statistics.end(samples=2, tokens=24)
+    state = transformers.TrainerState(max_steps=3, global_step=1)
+    bar = RateProgress(lambda: statistics, replicas=2)
+
+    bar.on_train_begin(None, state, None)
+    bar.on_step_end(None, state, None)
+    said = bar.training_bar.postfix
+    bar.on_train_end(None, state, None)
+
+    assert said == "48 tokens/s"
 
 
 def reference(case: str, folder: Path, **given: Any) -> Any:
