@@ -41,8 +41,7 @@ class Unread:
         if self.empty or str(device) == "meta":
             return torch.empty(self.shape, dtype=dtype, device="meta")
         read: torch.Tensor = self.stored[...]
-        # A copy: else it is the file itself, as the operating system maps it, for as long as the model lives.
-        return read.to(device=device, dtype=dtype, copy=True)
+        return read.to(device=device, dtype=dtype)
 
     def equals(self, other: Unread) -> bool:
         """Whether both hold the same, found out a part at a time."""
@@ -50,7 +49,7 @@ class Unread:
             return False
         rows = max(1, CHUNK // max(1, torch.Size(self.shape[1:]).numel())) if self.shape else 1
         starts = range(0, self.shape[0], rows) if self.shape else (...,)
-        parts = (slice(start, start + rows) if isinstance(start, int) else start for start in starts)
+        parts = (slice(one, min(one + rows, self.shape[0])) if isinstance(one, int) else one for one in starts)
         return all(torch.equal(self.stored[part], other.stored[part]) for part in parts)
 
 
@@ -59,7 +58,8 @@ def unread(source: str | Path, *, revision: str | None = None) -> dict[str, Unre
     found: dict[str, Unread] = {}
     for file, names in _files(source, revision):
         try:
-            opened = safe_open(file, framework="pt")
+            # Not mapped into memory: pages of the file would stand beside what is read from them, and keep it open.
+            opened = safe_open(file, framework="pt", backend="pread")
             there = set(opened.keys())
             missing = sorted(set(names if names is not None else there) - there)
             if missing:
