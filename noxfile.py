@@ -139,8 +139,10 @@ def bench(session: nox.Session) -> None:
     scripts = [ROOT / "benchmarks" / f"{Path(name).stem}.py" for name in named]
     # The other modules there are what benchmarks share.
     everything = [path for path in sorted((ROOT / "benchmarks").glob("*.py")) if "__main__" in path.read_text("utf-8")]
-    session.install(".", *group("bench"))
-    for script in scripts or everything:
+    chosen = scripts or everything
+    with_torch = any("import torch" in script.read_text("utf-8") for script in chosen)
+    session.install(".", *group("bench"), *(group("models") if with_torch else ()))
+    for script in chosen:
         session.run("python", str(script), *passed_on)
 
 
