@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from tests.tooling.git.faults import Fault, Injector
 from tests.tooling.git.repositories import Bench, copy_of, snapshot, text, write
 from tooling.git.command import Git
 from tooling.git.plan import Next, RefusedError
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="a shell and signals of POSIX")
 
 
 def kill_git_at(bench: Bench, name: str) -> None:
@@ -27,6 +30,7 @@ def unlock(bench: Bench) -> None:
     (bench.work / ".git/index.lock").unlink()
 
 
+@posix
 def test_the_commit_that_git_was_killed_at_is_replayed_when_it_is_gone_on_with(bench: Bench, tmp_path: Path) -> None:
     undisturbed = copy_of(bench.root, tmp_path / "undisturbed")
     write(undisturbed.work / ".git/info/attributes", "a.txt filter=kill\n")
@@ -43,6 +47,7 @@ def test_the_commit_that_git_was_killed_at_is_replayed_when_it_is_gone_on_with(b
     assert snapshot(bench, ours=False) == snapshot(undisturbed, ours=False)
 
 
+@posix
 def test_a_rebase_that_was_cut_off_stands_at_no_commit_that_could_be_left_out(bench: Bench) -> None:
     kill_git_at(bench, "a.txt")
     bench.spawn("rebase")
@@ -54,6 +59,7 @@ def test_a_rebase_that_was_cut_off_stands_at_no_commit_that_could_be_left_out(be
     assert [step["argv"] for step in skipped.json["next"]] == [["mergeready", "continue"], ["mergeready", "abort"]]
 
 
+@posix
 def test_what_was_resolved_before_git_was_killed_is_not_dropped_by_beginning_again(bench: Bench) -> None:
     bench.upstream("Change line 3", {"a.txt": text({3: "theirs"})})
     before = snapshot(bench, ours=False)
@@ -72,6 +78,7 @@ def test_what_was_resolved_before_git_was_killed_is_not_dropped_by_beginning_aga
     assert (aborted.code, snapshot(bench, ours=False)) == (0, before)
 
 
+@posix
 def test_an_undo_that_is_interrupted_says_how_to_finish_it(bench: Bench, tmp_path: Path) -> None:
     assert bench.run("rebase").code == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from tests.tooling.git.faults import Injector, every_fault, go_on, is_open, keep, put_back, take_back
 from tests.tooling.git.repositories import Bench, snapshot, text, write
 
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a shell, pipes and signals of POSIX")
 Setup = Callable[[Bench], None]
 
 
