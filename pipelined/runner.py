@@ -86,7 +86,9 @@ class Runner:
         with span("agreeing"):
             groups = self._agreed(make, step=step, training=training)
         count = sum(len(batches) for batches, _, _ in groups)
-        losses, outputs, last, before = [], [], 0, 0
+        losses, outputs, last = [], [], 0
+        # Counted over replicas too: what two of them draw for their first microbatch must not be the same.
+        before = self.ranks.replica * count
         with self.together(), nullcontext() if training else torch.no_grad():
             for batches, flow, key in groups:
                 made = self._program(key, flow, len(batches), training=training)
