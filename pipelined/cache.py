@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
-from transformers import Cache, StaticCache
+from transformers import Cache, QuantizedCache, StaticCache
 
 from pipelined.errors import PipelineError
 from pipelined.fills import Fill, fill, stores
@@ -87,7 +87,7 @@ def caches_in(values: Mapping[str, Any]) -> dict[str, Any]:
 def check_cache(cache: Any) -> None:
     """PipelineError where a cache is not of a kind that can be on several stages."""
     found = list(stores(cache).values())
-    if any(isinstance(store, StaticCache) or getattr(store, "offloading", False) for store in found):
+    if any(isinstance(store, StaticCache | QuantizedCache) or getattr(store, "offloading", False) for store in found):
         raise PipelineError(
             f"a {type(cache).__name__} cannot be spread over stages",
             hint="leave cache_implementation out: the dynamic cache grows with what is generated",

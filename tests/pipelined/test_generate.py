@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import DynamicCache, LogitsProcessorList
+from transformers import DynamicCache, GenerationConfig, LogitsProcessorList
 from transformers.generation.streamers import BaseStreamer
 
 from pipelined.calls import outermost
@@ -95,6 +95,33 @@ def _count(module: Any, name: str, counts: dict[str, int]) -> None:
     if first is not None:
         counts[name] = 0
         first.register_forward_hook(lambda *_: counts.update({name: counts[name] + 1}))
+
+
+def otherwise() -> dict[str, list[list[int]]]:
+    with over_processes("LlamaForCausalLM") as pipe:
+        return asked_otherwise(pipe.generate, pipe.model)
+
+
+def asked_otherwise(generate: Any, model: Any) -> dict[str, list[list[int]]]:
+    """What comes of less usual ways to ask; those that guess ahead take one prompt."""
+    given, helper = prompts(model), generating_model("LlamaForCausalLM")
+    helper.get_output_embeddings().weight.data *= 0.5
+    one = {name: value[:1] for name, value in given.items()}
+    asked: dict[str, dict[str, Any]] = {
+        "prefill in chunks": {**given, "prefill_chunk_size": 3},
+        "ahead by the prompt": {**one, "prompt_lookup_num_tokens": 3},
+        "ahead by a model": {**one, "assistant_model": helper},
+        "guided": {**given, "guidance_scale": 1.5},
+        "no cache": {**given, "use_cache": False},
+        "from a configuration": {
+            **given,
+            "generation_config": GenerationConfig(num_beams=2, max_new_tokens=3, pad_token_id=0, eos_token_id=5),
+        },
+    }
+    return {
+        name: generate(**{**({} if "generation_config" in more else {"max_new_tokens": 3}), **more}).tolist()
+        for name, more in asked.items()
+    }
 
 
 def continued() -> list[Any]:
@@ -186,7 +213,7 @@ def _fails(input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
 @pytest.fixture(scope="module")
 def in_two_processes() -> dict[str, list[Any]]:
     decoding = (sub_batches, scores_of_a_whole_batch, calls_of_layers, seeded_differently)
-    return run_each((*decoding, continued, streamed, refused), processes=2)
+    return run_each((*decoding, otherwise, continued, streamed, refused), processes=2)
 
 
 def test_tokens_do_not_depend_on_sub_batches(in_two_processes: dict[str, list[Any]]) -> None:
@@ -209,6 +236,12 @@ def test_each_layer_computes_once_for_each_token_and_sub_batch(in_two_processes:
     assert in_two_processes["calls_of_layers"] == [
         dict(zip(names, counts, strict=True)) for counts in ([10, 10, 0, 0], [0, 0, 10, 10])
     ]
+
+
+def test_other_ways_to_ask_give_the_tokens_of_the_plain_model(in_two_processes: dict[str, list[Any]]) -> None:
+    model = generating_model("LlamaForCausalLM")
+
+    assert in_two_processes["otherwise"] == [asked_otherwise(model.generate, model)] * 2
 
 
 def test_a_text_goes_on_with_its_cache_and_after_a_step_of_training(in_two_processes: dict[str, list[Any]]) -> None:
