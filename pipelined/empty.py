@@ -5,9 +5,12 @@ What is computed from real tensors alone is real. What a block computes, and wha
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from pipelined import torch_private
@@ -18,6 +21,23 @@ class Empty:
 
     def __init__(self) -> None:
         self._mode = torch_private.fake_mode()
+
+    @contextmanager
+    def placed(self, model: nn.Module, device: torch.device) -> Iterator[None]:
+        """While this lasts weights that are not here are empty ones on the device: autocast asks where a weight is."""
+        gone = [
+            (module, name, weight)
+            for module in model.modules()
+            for name, weight in module._parameters.items()
+            if weight is not None and weight.is_meta
+        ]
+        for module, name, weight in gone:
+            module._parameters[name] = torch_private.fake_on(self._mode, weight, device)
+        try:
+            yield
+        finally:
+            for module, name, weight in gone:
+                module._parameters[name] = weight
 
     def run(self, func: Any, args: Any, kwargs: Any, *, inside: bool) -> Any:
         """The result of an operation; `inside` a block nothing is computed whatever it is given."""

@@ -67,11 +67,14 @@ def _takes_use_cache(cls: Any) -> bool:
 
 
 def _undisturbed(model: Any, batch: Batch, *, empty: bool) -> Dataflow:
-    """A dry run that leaves random numbers and buffers as they were."""
+    """A dry run that leaves random numbers and buffers as they were, and autocast no weights that are empty."""
+    cached = torch.is_autocast_cache_enabled()
+    torch.set_autocast_cache_enabled(False)
     buffers = [(buffer, buffer.clone()) for buffer in model.buffers() if not buffer.is_meta]
     try:
         with torch.random.fork_rng(devices=[]):
             return dataflow(model, batch, empty=empty)
     finally:
+        torch.set_autocast_cache_enabled(cached)
         for buffer, value in buffers:
             buffer.copy_(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,16 @@ SCALARS = (bool, int, float, str, type(None))
 
 def record(model: nn.Module, inputs: Mapping[str, Any], *, empty: bool = False) -> Dataflow:
     """The flow of one forward pass; see `dataflow`."""
-    run = _Recorder(model, Empty() if empty else None)
+    if not empty:
+        return _record(model, inputs, None)
+    device = next((tensor.device for tensor in _tensors(dict(inputs)) if not tensor.is_meta), torch.device("cpu"))
+    nothing = Empty()
+    with nothing.placed(model, device), _without_choice_of_experts(model):
+        return _record(model, inputs, nothing)
+
+
+def _record(model: nn.Module, inputs: Mapping[str, Any], empty: Empty | None) -> Dataflow:
+    run = _Recorder(model, empty)
     marked = [(module, mark) for name, module in model.named_modules() if (mark := block_of(module, name))]
     handles = [
         handle
@@ -35,7 +44,7 @@ def record(model: nn.Module, inputs: Mapping[str, Any], *, empty: bool = False) 
         )
     ]
     try:
-        with torch.no_grad(), _without_choice_of_experts(model) if empty else nullcontext(), run:
+        with torch.no_grad(), run:
             output = model(**inputs)
     finally:
         for handle in handles:
