@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 from pipelined.errors import PipelineError
 from pipelined.folders import UNFINISHED, begun, flush
 from pipelined.guards import as_original
+from pipelined.hub import quietly
 from pipelined.layerdrop import layerdrop_as_set
 from pipelined.ownership import Ownership
 from pipelined.registry import without_peft
@@ -50,7 +51,7 @@ def save_pretrained(part: Ownership, folder: str | Path, *, max_shard_size: int 
         shards = [] if hasattr(part.model, "peft_config") else _write(part, unfinished, max_shard_size)
         if dist.get_rank() == 0:
             base: Any = without_peft(part.model)
-            with as_original(base), layerdrop_as_set(part.model):
+            with quietly(), as_original(base), layerdrop_as_set(part.model):
                 # Without tensors transformers writes the configurations alone.
                 part.model.save_pretrained(unfinished, state_dict=state)
             base.ipu_config.save_pretrained(unfinished)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 import transformers
 
-from pipelined import IPUConfig
+from pipelined import IPUConfig, PipelineError
 from pipelined.distributed import distribute
 from pipelined.execution import Execution
 from pipelined.session import Session
-from tests.pipelined.batches import training_batch
+from tests.pipelined.batches import cut, training_batch
 from tests.pipelined.tiny import tiny_model
 
 MICROBATCHES = 4
@@ -44,14 +46,17 @@ def batch_for(case: str) -> Any:
 
 
 def session(case: str, *, ipus: int, replicas: int = 1, shifted: bool = False, seed: int = 7) -> Session:
-    """A session that trains such a model with AdamW; with `shifted` from other weights than usual."""
+    """A session that trains such a model with AdamW; with `shifted` from other weights than usual.
+
+    However many replicas there are, a step has the same microbatches.
+    """
     model = made(case)
     if shifted:
         with torch.no_grad():
             for tensor in model.state_dict().values():
                 if tensor.is_floating_point():
                     tensor.add_(0.5)
-    execution = Execution(microbatches=MICROBATCHES)
+    execution = Execution(microbatches=MICROBATCHES // replicas)
     config = IPUConfig(ipus_per_replica=ipus, replication_factor=replicas, execution=execution, seed=seed)
     return distribute(model, config, optimizer=adamw, max_grad_norm=1.0, example=batch_for(case))
 
@@ -83,6 +88,31 @@ def drawn() -> tuple[float, float, float]:
     return float(torch.rand(())), random.random(), float(np.random.random())  # noqa: S311 - no secret
 
 
+def in_two(cases: list[str], *, folder: str) -> tuple[dict[str, Any], list[str]]:
+    """All that two processes are asked for: a group of them takes seconds to start."""
+    return interrupted(cases, folder=folder, ipus=2), without_space(Path(folder) / "full")
+
+
+def without_space(folder: Path) -> list[str]:
+    """What is raised where process 1 cannot write; training goes on, and can be saved once there is space."""
+    raised = []
+    with session("bert", ipus=2) as pipe:
+        for save in (pipe.save_checkpoint, pipe.save_pretrained):
+            with pytest.MonkeyPatch.context() as patch:
+                if pipe.ranks.ipu == 1:
+                    patch.setattr(os, "fsync", _no_space)
+                with pytest.raises(PipelineError) as caught:
+                    save(folder)
+            raised.append(str(caught.value))
+        pipe.train_step(batch_for("bert"))
+        pipe.save_checkpoint(folder)
+    return raised
+
+
+def _no_space(descriptor: int) -> None:
+    raise OSError(28, "No space left on device")
+
+
 def interrupted(cases: list[str], *, folder: str, ipus: int) -> dict[str, Any]:
     """Train two steps, save, and two more; then again in a session of other weights that begins with the checkpoint."""
     return {case: _interrupted(case, Path(folder) / case, ipus) for case in cases}
@@ -109,7 +139,7 @@ def resumed(case: str, folder: Path, batch: Any, *, ipus: int, replicas: int = 1
         scheduler = halving(pipe)
         pipe.load_checkpoint(folder, also={"scheduler": scheduler})
         numbers = drawn()
-        losses = train(pipe, scheduler, batch, 2)
+        losses = train(pipe, scheduler, cut(batch, replicas)[pipe.ranks.replica], 2)
         return losses, numbers, pipe.step, pipe.state_dict(everywhere=True)
 
 

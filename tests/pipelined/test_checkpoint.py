@@ -16,7 +16,7 @@ from peft import PeftModel
 
 from pipelined import PipelineError
 from tests.pipelined.processes import run
-from tests.pipelined.resuming import batch_for, elsewhere, halving, interrupted, made, session
+from tests.pipelined.resuming import batch_for, elsewhere, halving, in_two, made, session
 from tests.pipelined.tiny import tiny_model
 
 REFUSED = {
@@ -43,9 +43,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(folder: Path) -> Any:
-    """What came of training in two processes, in each of them."""
-    return run(interrupted, processes=2, cases=CASES, folder=str(folder), ipus=2)
+def both(folder: Path) -> Any:
+    """What came of all that is asked of two processes, in each of them."""
+    return run(in_two, processes=2, cases=CASES, folder=str(folder))
+
+
+@pytest.fixture(scope="module")
+def found(both: Any) -> Any:
+    """What came of training, in each of two processes."""
+    return [interrupted for interrupted, _ in both]
 
 
 def test_losses_random_numbers_and_weights_go_on_as_if_nothing_had_happened(found: Any) -> None:
@@ -70,6 +76,13 @@ def test_training_goes_on_at_other_numbers_of_stages_and_replicas(folder: Path, 
 
     assert run(elsewhere, processes=4, placements=four, folder=str(folder)) == [expected] * 4
     assert elsewhere(dict.fromkeys(CASES, (1, 1)), folder=str(folder)) == expected
+
+
+def test_where_one_process_cannot_write_all_say_so_and_training_goes_on(folder: Path, both: Any) -> None:
+    refused = ["process 1: OSError: [Errno 28] No space left on device"] * 2
+
+    assert [raised for _, raised in both] == [refused, refused]
+    assert [path.name for path in (folder / "full").glob("*")] == ["step-00000001"]
 
 
 def test_the_original_class_loads_what_a_session_saves(folder: Path, found: Any) -> None:
