@@ -15,7 +15,7 @@ from pipelined.dataflow import Dataflow
 from pipelined.measured import MeasuredStage
 from pipelined.plan import Plan, trained_values
 from pipelined.ranks import Ranks
-from pipelined.schedule import compute_order
+from pipelined.schedule import compute_order, turns_back
 from pipelined.spans import span
 from pipelined.stage import Finish, Stage
 
@@ -76,7 +76,7 @@ def program(
 
     Without training there are forward passes only. PipelineError where the schedule does not fit the stages.
     """
-    plan = Plan.of(flow, ranks.ipus)
+    plan = Plan.of(flow, ranks.ipus, turning=turns_back(schedule))
     group = ranks.of_ipus(plan.ipu_of_stage)
     own = [index for index, ipu in enumerate(plan.ipu_of_stage) if ipu == ranks.ipu]
     stages = tuple(Stage(model, flow, plan, index, finish=finish, seed=seed, device=ranks.device) for index in own)

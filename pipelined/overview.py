@@ -14,6 +14,7 @@ from pipelined.errors import PlacementError
 from pipelined.plan import Plan
 from pipelined.registry import to_pipelined
 from pipelined.sample import sample_batches
+from pipelined.schedule import turns_back
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def overview(model: Any, config: IPUConfig, inputs: Mapping[str, Any] | None = N
     """
     pipelined = to_pipelined(model, config, force=True).parallelize()
     inputs, flow = run_empty(pipelined, inputs)
-    plan = Plan.of(flow, config._ipus_per_replica)
+    plan = Plan.of(flow, config._ipus_per_replica, turning=turns_back(config.execution.schedule))
     ipu_of = {mark.module: mark.ipu_id or 0 for mark in blocks(pipelined)}
     stages: dict[str, int] = {}
     for call, stage in zip(flow.calls, plan.stage_of_call, strict=True):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from pipelined.dataflow import Call, Dataflow, Slot
+from pipelined.order import rank_of_stage
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,18 @@ class Plan:
     payloads: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, flow: Dataflow, ipus: int) -> Self:
-        """The plan for a model whose blocks are on these many IPUs."""
+    def of(cls, flow: Dataflow, ipus: int, *, turning: bool = False) -> Self:
+        """The plan for a model whose blocks are on these many IPUs.
+
+        `turning` makes two stages of the last IPU's one where the model goes to it and back (0, 1, 0 is 0, 1, 1, 0
+        then), as some schedules want it.
+        """
         numbered = _number(flow, ipus)
         used = sorted(set(numbered))
-        stages = tuple(used.index(number) for number in numbered)
-        return cls(stages, tuple(number % ipus for number in used), _payloads(flow, stages, len(used)))
+        stages, ipu_of_stage = [used.index(number) for number in numbered], [number % ipus for number in used]
+        if turning:
+            stages, ipu_of_stage = _turned(stages, ipu_of_stage)
+        return cls(tuple(stages), tuple(ipu_of_stage), _payloads(flow, stages, len(ipu_of_stage)))
 
     def payload_bytes(self, flow: Dataflow) -> tuple[int, ...]:
         """How many bytes cross each boundary in one forward pass."""
@@ -59,6 +66,17 @@ def _number(flow: Dataflow, ipus: int) -> list[int]:
         least = max((numbers[flow.values[index].call] for index in call.consumes), default=0)
         numbers.append(least + (call.ipu - least) % ipus)
     return numbers
+
+
+def _turned(stages: list[int], ipu_of_stage: list[int]) -> tuple[list[int], list[int]]:
+    """The same, but the stage at which the model turns back ends after half of its calls, and another one begins."""
+    turn = len(set(ipu_of_stage)) - 1
+    there = [call for call, stage in enumerate(stages) if stage == turn]
+    if rank_of_stage(ipu_of_stage) != (*range(turn + 1), *reversed(range(turn))) or len(there) < 2:
+        return stages, ipu_of_stage
+    second = there[(len(there) + 1) // 2]
+    moved = [stage + (stage > turn or (stage == turn and call >= second)) for call, stage in enumerate(stages)]
+    return moved, [*ipu_of_stage[: turn + 1], *ipu_of_stage[turn:]]
 
 
 def _payloads(flow: Dataflow, stages: Sequence[int], count: int) -> tuple[tuple[int, ...], ...]:

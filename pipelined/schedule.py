@@ -26,6 +26,11 @@ def schedule_names() -> tuple[str, ...]:
     return (*_ANYWHERE, *_ROUND, *_THERE_AND_BACK)
 
 
+def turns_back(schedule: str) -> bool:
+    """Whether it wants stages that go there and back, the last IPU having two in a row."""
+    return schedule in _THERE_AND_BACK
+
+
 def compute_order(
     ipu_of_stage: Sequence[int], microbatches: int, *, schedule: str = "1f1b", training: bool = True
 ) -> Order:

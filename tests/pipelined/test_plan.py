@@ -40,6 +40,17 @@ class Branches(nn.Module):
         return head.softmax(-1)
 
 
+PARTS = (("a", 0), ("b", 1), ("c", 1), ("d", 1), ("e", 0))
+
+
+def test_the_last_ipu_has_two_stages_where_a_schedule_goes_there_and_back() -> None:
+    calls = tuple(Call(name, ipu, frozenset({at - 1} if at else ())) for at, (name, ipu) in enumerate(PARTS))
+    flow = Dataflow(calls, tuple(Value(call, (2,), "float32", 8) for call in range(5)), frozenset({4}))
+
+    assert [Plan.of(flow, 2, turning=turning).ipu_of_stage for turning in (False, True)] == [(0, 1, 0), (0, 1, 1, 0)]
+    assert Plan.of(flow, 2, turning=True) == Plan((0, 1, 1, 2, 3), (0, 1, 1, 0), ((0,), (2,), (3,)))
+
+
 def test_a_value_is_consumed_by_what_is_computed_from_it() -> None:
     model = Branches()
     for ipu, name in enumerate(("embed", "left", "right", "head")):
