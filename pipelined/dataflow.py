@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 if TYPE_CHECKING:
     from torch import nn
@@ -76,6 +78,12 @@ class Dataflow:
     outputs: frozenset[int]
     glue_parameters: frozenset[str] = field(default=frozenset(), compare=False)
     obstacles: tuple[str, ...] = field(default=(), compare=False)
+
+    @cached_property
+    def digest(self) -> int:
+        """A number that differs where another cut would follow: the processes have to have the same."""
+        calls = [(call.module, call.ipu, sorted(call.consumes)) for call in self.calls]
+        return crc32(repr((calls, self.values, sorted(self.outputs))).encode())
 
 
 def dataflow(model: nn.Module, inputs: Mapping[str, Any], *, empty: bool = False) -> Dataflow:

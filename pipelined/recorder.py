@@ -238,10 +238,11 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _hidden(value: Any) -> Iterator[torch.Tensor]:
-    """The tensors in the layers of a cache, which no pytree shows."""
+    """The tensors in the layers of a cache, or of the caches that it is made of, which no pytree shows."""
     for leaf in tree_leaves(value):
-        for layer in getattr(leaf, "layers", ()):
-            yield from (one for one in vars(layer).values() if isinstance(one, torch.Tensor))
+        for cache in (leaf, *getattr(leaf, "__dict__", {}).values()):
+            for layer in getattr(cache, "layers", ()):
+                yield from (one for one in vars(layer).values() if isinstance(one, torch.Tensor))
 
 
 def _spelled(path: Any) -> str:

@@ -145,7 +145,8 @@ class Runner:
         try:
             batches = make()
             groups = self._grouped(batches)
-            listed = "; ".join(f"{len(alike)} of {key}" for alike, _, key in groups)
+            # The flow too: processes that see another one would wait for what the others never send.
+            listed = "; ".join(f"{len(alike)} of {key} flow={flow.digest:08x}" for alike, flow, key in groups)
             words = f"step {step}, training {training}, content {content(batches):08x}: {listed}"
         except Exception as raised:  # noqa: BLE001 - whatever it is, all processes are to raise it
             error = raised
