@@ -40,7 +40,13 @@ def training_batch(model: Any, rows: int = 8) -> Batch:
 def cut(batch: Mapping[str, Any], count: int) -> list[Batch]:
     """As many microbatches of equally many rows."""
     size = len(next(iter(batch.values()))) // count
-    return [{name: value[at * size : (at + 1) * size] for name, value in batch.items()} for at in range(count)]
+    return [rows_of(batch, at * size, size) for at in range(count)]
+
+
+def rows_of(batch: Mapping[str, Any], start: int, count: int) -> Batch:
+    """These rows of the tensors of a batch, and the rest of it."""
+    tensors = {name: value for name, value in batch.items() if isinstance(value, torch.Tensor)}
+    return {**batch, **{name: value[start : start + count] for name, value in tensors.items()}}
 
 
 def with_loss(pipelined: Any) -> Any:

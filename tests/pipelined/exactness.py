@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+import transformers
 
 from pipelined import IPUConfig, to_pipelined
 from pipelined.distributed import distribute
@@ -16,7 +17,7 @@ from pipelined.execution import Execution
 from pipelined.flows import without_cache
 from pipelined.runner import loss_of
 from pipelined.session import Session
-from tests.pipelined.batches import Batch, cut, training_batch, with_loss
+from tests.pipelined.batches import Batch, cut, rows_of, training_batch, with_loss
 from tests.pipelined.families import all_classes, original, registered_classes
 from tests.pipelined.outcomes import flattened, outcome
 from tests.pipelined.tiny import tiny_model
@@ -66,19 +67,26 @@ def of_classes(names: Sequence[str], ipus: int, *, replicas: int = 1) -> dict[st
 
 def scored(name: str, config: IPUConfig, *, rows: int = 8) -> tuple[Any, Batch]:
     """A tiny pipelined model of that class, and a batch that it returns a loss for."""
-    cls = original(name) if name in registered_classes() else all_classes()[name]
-    model = to_pipelined(tiny_model(cls), config, force=True)
+    model = to_pipelined(tiny_model(_class_of(name)), config, force=True)
     batch = training_batch(model, rows)
     with torch.no_grad():
         has_loss = loss_of(model(**batch)) is not None
     return model if has_loss else with_loss(model), batch
 
 
+def _class_of(name: str) -> Any:
+    if name in registered_classes():
+        return original(name)
+    # To find those that transformers does not name at its top, all of its models are imported, which takes long.
+    return getattr(transformers, name, None) or all_classes()[name]
+
+
 def of_model(model: Any, batch: Batch, config: IPUConfig) -> Exactness:
     """What `exactness` says of a pipelined model that is not parallelized yet."""
     plain = copy.deepcopy(model)
-    with distribute(model, config, timeout=120) as pipe:
-        return exactness(pipe, plain, cut(batch, MICROBATCHES * config.replication_factor))
+    microbatches = cut(batch, MICROBATCHES * config.replication_factor)
+    with distribute(model, config, example=microbatches[0], timeout=120) as pipe:
+        return exactness(pipe, plain, microbatches)
 
 
 def exactness(pipe: Session, plain: Any, microbatches: Sequence[Batch]) -> Exactness:
@@ -102,7 +110,7 @@ def forward_backward(plain: Any, microbatches: Sequence[Batch], weight: float = 
         assert loss is not None
         weighted = loss / len(microbatches)
         (weighted * weight).backward()
-        losses.append(weighted.detach().reshape(()))
+        losses.append(weighted.detach().float().reshape(()))
     return torch.stack(losses).sum()
 
 
@@ -129,8 +137,7 @@ def evaluated(pipe: Session, plain: Any, batch: Batch, rows: Sequence[int]) -> l
     found = flattened(pipe.evaluate(batch))
     starts = [sum(rows[:at]) for at in range(len(rows))]
     parts = [
-        outcome(plain, without_cache(plain, {name: value[at : at + many] for name, value in batch.items()}))
-        for at, many in zip(starts, rows, strict=True)
+        outcome(plain, without_cache(plain, rows_of(batch, at, many))) for at, many in zip(starts, rows, strict=True)
     ]
     wanted = {place: _joined([part[place] for part in parts], rows) for place in parts[0]}
     return sorted(found.keys() ^ wanted.keys()) + [

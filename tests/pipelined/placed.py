@@ -16,8 +16,9 @@ LAYERS = {
 """What comes before the layers, the layers, and what comes after, of some classes with four layers."""
 
 
-def placed(cls: Any, ipus: Mapping[str, int], config: IPUConfig, **sizes: Any) -> Any:
-    """A tiny pipelined model of that class, each part on the IPU that is given for it."""
+def placed(model: Any, ipus: Mapping[str, int], config: IPUConfig) -> Any:
+    """The pipelined version of a model, each part on the IPU that is given for it."""
+    cls: Any = type(model)
 
     class Placed(PipelineMixin, cls):
         def parallelize(self) -> Self:
@@ -26,7 +27,6 @@ def placed(cls: Any, ipus: Mapping[str, int], config: IPUConfig, **sizes: Any) -
                 BeginBlock(self.get_submodule(name), name, ipu_id=ipu)
             return self
 
-    model = tiny_model(cls, **sizes)
     return Placed.from_transformers(model, config)
 
 
@@ -40,4 +40,4 @@ def around(name: str, ipu_of_layer: Sequence[int], config: IPUConfig) -> Any:
         **{f"{layers}.{index}": ipu for index, ipu in enumerate(ipu_of_layer)},
         **dict.fromkeys(last, ipu_of_layer[-1]),
     }
-    return placed(getattr(transformers, name), ipus, config)
+    return placed(tiny_model(getattr(transformers, name)), ipus, config)

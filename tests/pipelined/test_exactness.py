@@ -43,6 +43,8 @@ ORDERS = {
     "interleaved-1f1b": (0, 1, 0, 1),
     "looped-bfs": (0, 1, 0, 1),
     "interleaved-zero-bubble": (0, 1, 0, 1),
+    "zbv-zero-bubble": (0, 1, 1, 0),
+    "dual-pipe-v": (0, 1, 1, 0),
 }
 FURTHER = (Path(__file__).parent / "further_trained.txt").read_text(encoding="utf-8").split()
 """Classes that have no placement of their own, and whose output is one that a loss can be made of."""
