@@ -38,6 +38,7 @@ from pipelined.serialized import SerializedEmbedding, SerializedLinear, SharedEm
 if _TYPE_CHECKING:
     from pipelined.distributed import distribute
     from pipelined.loading import Pretrained
+    from pipelined.seq2seq_trainer import PipelineSeq2SeqTrainer
     from pipelined.session import Session
     from pipelined.trainer import IPUTrainer, PipelineTrainer
     from pipelined.training_arguments import IPUTrainingArguments
@@ -55,6 +56,7 @@ __all__ = [
     "MatMulSerializationMode",
     "PipelineError",
     "PipelineMixin",
+    "PipelineSeq2SeqTrainer",
     "PipelineTrainer",
     "Placement",
     "PlacementError",
@@ -81,6 +83,7 @@ __all__ = [
 _LATER = {
     "IPUTrainer": "pipelined.trainer",
     "IPUTrainingArguments": "pipelined.training_arguments",
+    "PipelineSeq2SeqTrainer": "pipelined.seq2seq_trainer",
     "PipelineTrainer": "pipelined.trainer",
     "Pretrained": "pipelined.loading",
     "Session": "pipelined.session",

@@ -7,15 +7,14 @@ the forward and backward pass, the norm of the gradients, evaluation, saving and
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
-from transformers import ProgressCallback, Trainer, TrainingArguments
+from transformers import ProgressCallback, TrainingArguments
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from pipelined.config import IPUConfig
@@ -28,14 +27,14 @@ from pipelined.randomness import keyed
 from pipelined.registry import without_peft
 from pipelined.replicas import ReplicaAccelerator
 from pipelined.routed import Routed
-from pipelined.session import Session
 from pipelined.trainer_checkpoints import KeptInParts
 from pipelined.trainer_config import config_for
+from pipelined.trainer_evaluation import EvaluatedTogether
 from pipelined.trainer_limits import refuse_unsupported
 from pipelined.trainer_progress import RateProgress
 
 
-class ProcessTrainer(KeptInParts):
+class ProcessTrainer(EvaluatedTogether, KeptInParts):
     """A `transformers.Trainer` with an `ipu_config` besides; start the script with `torchrun`, one process an IPU.
 
     The model may be one of transformers, a pipelined one, one of PEFT, or the folder or repository of a pretrained one,
@@ -50,7 +49,6 @@ class ProcessTrainer(KeptInParts):
     accelerator: ReplicaAccelerator
     label_smoother: Any
     current_flos: float
-    _loss_only = False
 
     def __init__(
         self,
@@ -65,7 +63,6 @@ class ProcessTrainer(KeptInParts):
         # A process drives one device, whatever else the machine has.
         args._n_gpu = min(args.n_gpu, 1)
         self.ipu_config = config_for(ipu_config, model, args)
-        self._opened: ExitStack | None = None
         self._microbatches: Sequence[Any] = ()
         self._losses: deque[torch.Tensor] = deque()
         if isinstance(model, str | Path | Pretrained):
@@ -107,6 +104,8 @@ class ProcessTrainer(KeptInParts):
         """As in `Trainer`, but that a replica counts as one process."""
         super().create_accelerator_and_postprocess()
         self.accelerator = ReplicaAccelerator.of(self.accelerator)
+        # It was bound before.
+        self.gather_function = self.accelerator.gather_for_metrics
         if hasattr(self, "session"):
             self.accelerator.spread(self.session, self._routed)
 
@@ -134,18 +133,6 @@ class ProcessTrainer(KeptInParts):
             self._losses.extend(self._forward_backward(inputs, num_items_in_batch))
         return self._losses.popleft()
 
-    def prediction_step(self, model: Any, inputs: Any, prediction_loss_only: Any, ignore_keys: Any = None) -> Any:
-        """As in `Trainer`, the same in every process of a replica; a loss is that of the replica's batch."""
-        plain = type(self).compute_loss is Trainer.compute_loss and not (self.label_smoother or self.compute_loss_func)
-        self._loss_only = prediction_loss_only and plain
-        # Trainer multiplies losses by the number of replicas, and takes their mean: too much, where models count
-        # no items.
-        averaged, self.args.average_tokens_across_devices = self.args.average_tokens_across_devices, False
-        try:
-            return super().prediction_step(model, inputs, prediction_loss_only, ignore_keys=ignore_keys)
-        finally:
-            self._loss_only, self.args.average_tokens_across_devices = False, averaged
-
     def get_total_train_batch_size(self, args: TrainingArguments) -> int:
         """The samples of a step in all replicas."""
         samples: int = self._train_batch_size * args.gradient_accumulation_steps
@@ -167,16 +154,15 @@ class ProcessTrainer(KeptInParts):
 
     def _spread(self, model: Any, args: TrainingArguments) -> Any:
         """The pipelined model, over the processes."""
-        if self._opened is not None:
-            self._opened.close()
         # Looking for what flows must not change what a data loader or a collator draws.
         with keyed(0):
             timeout = float(args.ddp_timeout)
-            self.session: Session = distribute(model, self.ipu_config, device=args.device, timeout=timeout)
-        if self._opened is not None:
-            self._opened.enter_context(self.session)
-        self._routed = Routed(self.session.model, self._outside)
-        return self.session.model
+            self._enter(distribute(model, self.ipu_config, device=args.device, timeout=timeout))
+        found = self.session.model
+        self._routed = Routed(found, self._outside)
+        if callable(getattr(found, "generate", None)):
+            found.__dict__["generate"] = self._generate
+        return found
 
     def _take(self, model: Any) -> None:
         """Work with this model from now on."""
@@ -187,19 +173,15 @@ class ProcessTrainer(KeptInParts):
         if self.label_smoother is not None and name in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values():
             self.label_smoother = partial(self.label_smoother, shift_labels=True)
 
-    @contextmanager
-    def _open(self) -> Iterator[None]:
-        """While this lasts the session is open; it may be already."""
-        if self._opened is not None:
-            yield
-            return
-        with ExitStack() as opened:
-            opened.enter_context(self.session)
-            self._opened = opened
-            try:
-                yield
-            finally:
-                self._opened = None
+    def _generate(self, *args: Any, **kwargs: Any) -> Any:
+        """What the model generates for whoever calls its `generate`: all processes compute it, and all get it."""
+        model = self.session.model
+        del model.__dict__["generate"]
+        try:
+            with self._open(), self._routed.aside():
+                return self.session.generate(*args, **kwargs)
+        finally:
+            model.__dict__["generate"] = self._generate
 
     def _forward_backward(self, inputs: Any, num_items_in_batch: Any) -> list[torch.Tensor]:
         """The losses of the step's microbatches, of which `inputs` is the first; the gradients are there then."""
@@ -226,17 +208,3 @@ class ProcessTrainer(KeptInParts):
             by_items = self.model_accepts_loss_kwargs and num_items_in_batch is not None
             scaled = by_items or self.compute_loss_func is not None
         return loss if scaled else loss / self.current_gradient_accumulation_steps
-
-    def _outside(self, inputs: dict[str, Any]) -> Any:
-        """What the model returns to whoever calls it: all processes compute it, and all get it."""
-        has_loss = any(inputs.get(name) is not None for name in self.label_names) or self.can_return_loss
-        # A loss is that of all samples at once, and no mean of the means of some.
-        microbatches = 1 if has_loss else None
-        keep = _only_loss if self._loss_only else None
-        with self._open(), self._routed.inside():
-            return self.session.evaluate(inputs, microbatches=microbatches, keep=keep)
-
-
-def _only_loss(output: Any) -> Any:
-    """The output without anything but its loss, which is all that is asked for."""
-    return type(output)(loss=output["loss"]) if isinstance(output, dict) else output[:1]

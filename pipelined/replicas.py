@@ -13,6 +13,7 @@ import torch.distributed as dist
 from accelerate import Accelerator
 from torch.utils._pytree import tree_leaves, tree_map
 
+from pipelined.ahead import Ahead
 from pipelined.errors import PipelineError
 from pipelined.routed import Routed
 from pipelined.session import Session
@@ -23,6 +24,8 @@ class ReplicaAccelerator(Accelerator):
 
     session: Session
     routed: Routed
+    ahead: Ahead | None = None
+    """The loader that is ahead of what accelerate knows of, while it is."""
 
     @classmethod
     def of(cls, accelerator: Accelerator) -> ReplicaAccelerator:
@@ -71,7 +74,10 @@ class ReplicaAccelerator(Accelerator):
                 f"only tensors are gathered from replicas, not a {type(other).__name__}",
                 hint="name the outputs that are no tensors in ignore_keys",
             )
-        return super().gather_for_metrics(input_data)
+        gathered, loader = self.gather(input_data), self.ahead or self.gradient_state
+        if loader.end_of_dataloader and loader.remainder > 0:
+            return tree_map(lambda tensor: tensor[: loader.remainder], gathered)
+        return gathered
 
     def _gathered(self, tensor: torch.Tensor) -> torch.Tensor:
         own = tensor[None] if tensor.dim() == 0 else tensor.contiguous()

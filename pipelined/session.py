@@ -136,18 +136,10 @@ class Session:
         with self._runner.together():
             return clip(self.parameters(), self.holders, self.ranks, max_norm)
 
-    def evaluate(
-        self,
-        batch: Batch,
-        *,
-        everywhere: bool = True,
-        microbatches: int | None = None,
-        keep: Callable[[Any], Any] | None = None,
-    ) -> Any:
+    def evaluate(self, batch: Batch, *, everywhere: bool = True, microbatches: int | None = None) -> Any:
         """What the model returns for a batch, without gradients: in every process, or only where the last stage is.
 
-        A batch that cannot be cut into equal microbatches ends in a smaller one. Elsewhere the result is None. `keep`
-        makes of it what is wanted, before it is sent to all.
+        A batch that cannot be cut into equal microbatches ends in a smaller one. Elsewhere the result is None.
         """
         parts: list[Batch] = []
 
@@ -157,10 +149,18 @@ class Session:
 
         passed = self._runner.run(make, step=self.step, training=False)
         merged = merge(passed.outputs, [rows_of(one) for one in parts]) if passed.outputs else None
-        if merged is not None and keep is not None:
-            with self._runner.together():
-                merged = keep(merged)
         return self._runner.broadcast(merged, passed.last_ipu) if everywhere else merged
+
+    def evaluate_each(self, batches: Sequence[Batch], *, keep: Callable[[Any], Any] | None = None) -> list[Any]:
+        """What the model returns for each of these batches, which go through the pipeline together, in every process.
+
+        `keep` makes of it what is wanted, before it is sent to all.
+        """
+        passed = self._runner.run(lambda: batches, step=self.step, training=False)
+        with self._runner.together():
+            kept = [one if keep is None else keep(one) for one in passed.outputs]
+        outputs: list[Any] = self._runner.broadcast(kept, passed.last_ipu)
+        return outputs
 
     def generate(self, *args: Any, **kwargs: Any) -> Any:
         """What the model's own `generate` returns, in every process of the replica and without dropout.

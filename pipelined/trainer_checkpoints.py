@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import torch
-from transformers import Trainer
 from transformers.trainer import OPTIMIZER_NAME, TRAINING_ARGS_NAME
 
 from pipelined.errors import PipelineError
 from pipelined.folders import steps
-from pipelined.session import Session
+from pipelined.trainer_session import InSession
 
 
-class KeptInParts(Trainer):
+class KeptInParts(InSession):
     """A trainer of a model that is spread over a session's processes, as far as files are concerned.
 
     A checkpoint is a folder that plain transformers loads the weights of, with the state of the optimizer, of the
     scheduler and of random numbers in a form that goes on in any placement.
     """
-
-    args: Any
-    session: Session
-
-    def _open(self) -> AbstractContextManager[None]:
-        """While this lasts the session is open."""
-        raise NotImplementedError
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         """Write what plain transformers loads, each process its part, and beside it what `Trainer` writes."""

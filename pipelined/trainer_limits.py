@@ -28,6 +28,7 @@ def _unsupported(args: Any) -> dict[str, str]:
         "auto_find_batch_size": "set per_device_train_batch_size: one process alone cannot change it",
         "eval_use_gather_object": "leave it out",
         "use_liger_kernel": "leave it out",
+        "save_on_each_node": "leave it out: all processes write into a folder that they share",
         "enable_jit_checkpoint": "set save_steps: processes are not told to stop at the same step",
     }
     found = {f"{name}={getattr(args, name)}": hint for name, hint in hints.items() if getattr(args, name, None)}

@@ -20,7 +20,7 @@ from tests.pipelined import training
 from tests.pipelined.processes import run
 from tests.pipelined.training import LABELS, arguments, model_of, trainer_of
 
-CASES = ("plain", "ways", "best", "saved", "refused", "resumed")
+CASES = ("plain", "ways", "best", "generated", "saved", "refused", "resumed")
 ROUNDED = 5e-6
 """By how much a number may differ, or of its size: the norm of all gradients is summed up in another order."""
 
@@ -63,6 +63,13 @@ def test_the_best_model_comes_back_and_callbacks_are_called_as_ever(found: Any, 
 
     for process in found:
         assert_same(process["best"], expected)
+
+
+def test_what_is_generated_while_evaluating_is_what_one_process_generates(found: Any, tmp_path: Path) -> None:
+    expected = reference("generated", tmp_path)
+
+    for process in found:
+        assert_same(process["generated"], expected)
 
 
 def test_training_goes_on_from_a_checkpoint_as_if_it_had_never_stopped(found: Any, folder: Path) -> None:

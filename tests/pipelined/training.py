@@ -277,6 +277,20 @@ def saved(base: Any, folder: Path, options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def generated(base: Any, folder: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """What is evaluated and predicted by generating; `base` is a trainer of sequences or has one beside it."""
+    from pipelined import PipelineSeq2SeqTrainer
+
+    chosen = transformers.Seq2SeqTrainer if base is transformers.Trainer else PipelineSeq2SeqTrainer
+    args = arguments(
+        folder, transformers.Seq2SeqTrainingArguments, max_steps=2, predict_with_generate=True, generation_max_length=6
+    )
+    trainer = trainer_of(chosen, "T5ForConditionalGeneration", args, **options)
+    trainer.train()
+    predicted = trainer.predict(Rows("target", 6, seed=2))
+    return {"history": history(trainer), "tokens": predicted.predictions, "loss": predicted.metrics["test_loss"]}
+
+
 def refused(base: Any, folder: Path, options: dict[str, Any]) -> dict[str, str]:
     """What is said of what a trainer cannot do."""
     from pipelined import PipelineError
