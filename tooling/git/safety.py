@@ -134,13 +134,18 @@ def _line_ends(paths: tuple[str, ...]) -> RefusedError:
 
 def _unfit(replay: Replay, onto_name: str) -> RefusedError:
     first = replay.unfit[0].partition(": ")[0]
+    too_long = any(reason.endswith("the path is too long") for reason in replay.unfit)
     leave_out = ("git", "sparse-checkout", "set", "--no-cone", "/*", f"!/{first}")
     return RefusedError(
         "unfit-names",
         f"{onto_name} has files whose names this file system cannot hold",
         details=several(replay.unfit),
         next=[
-            Next("if a path is too long for Windows", ("git", "config", "core.longPaths", "true")),
+            *(
+                [Next("let paths be longer on Windows", ("git", "config", "core.longPaths", "true"))]
+                if too_long
+                else []
+            ),
             Next("leave such a file out of your checkout", leave_out),
         ],
     )
