@@ -270,6 +270,14 @@ def test_the_command_prints_the_timeline_as_json_and_draws_it(
     assert picture.read_text(encoding="utf-8").count("<rect") == 2 + 4
 
 
+def test_the_command_gives_a_schedule_that_goes_there_and_back_its_stages(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--ipus", "2", "--timeline", "--schedule", "zbv-zero-bubble", "--json"]
+
+    code = main(["plan", "BertForMaskedLM", *words])
+
+    assert (code, json.loads(capsys.readouterr().out)["ipu_of_stage"]) == (0, [0, 1, 1, 0])
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -286,8 +294,8 @@ def test_the_command_prints_the_timeline_as_json_and_draws_it(
             "error: there is no schedule '\\x1b[1m'\nhint: choose one of gpipe, ",
         ),
         (
-            ["--timeline", "--schedule", "dual-pipe-v"],
-            "error: dual-pipe-v needs stages that go there and back, as in 0",
+            ["--timeline", "--schedule", "looped-bfs"],
+            "error: looped-bfs needs stages that go round the IPUs, as in 0",
         ),
         (["--timeline", "--svg", "/nowhere/plan.svg"], "error: /nowhere/plan.svg cannot be written: No such file"),
     ],

@@ -133,9 +133,14 @@ def _check(options: argparse.Namespace) -> None:
 
 def _config(options: argparse.Namespace) -> IPUConfig:
     from pipelined.config import IPUConfig
+    from pipelined.execution import Execution
+    from pipelined.schedule import schedule_names
 
     layers = options.layers or [-1]
-    return IPUConfig(layers_per_ipu=layers, ipus_per_replica=len(layers) if options.ipus is None else options.ipus)
+    # One that there is not is refused where the timeline is made.
+    execution = Execution(schedule=options.schedule) if options.schedule in schedule_names() else Execution()
+    ipus = len(layers) if options.ipus is None else options.ipus
+    return IPUConfig(layers_per_ipu=layers, ipus_per_replica=ipus, execution=execution)
 
 
 def _counts(text: str) -> list[int]:
