@@ -17,7 +17,7 @@ from pipelined.plan import Plan, trained_values
 from pipelined.ranks import Ranks
 from pipelined.schedule import compute_order, turns_back
 from pipelined.spans import span
-from pipelined.stage import Finish, Stage
+from pipelined.stage import Finish, Skipped, Stage, nothing
 
 
 @dataclass(frozen=True)
@@ -42,19 +42,30 @@ class Program:
         """
         self.run_each([batches] * len(self.stages), step, before=before)
 
-    def run_each(self, batches: Sequence[Sequence[Mapping[str, Any]]], step: int, *, before: int = 0) -> None:
-        """The same with arguments of their own for each of this process's stages; their tensors must be equal."""
+    def run_each(
+        self,
+        batches: Sequence[Sequence[Mapping[str, Any]]],
+        step: int,
+        *,
+        before: int = 0,
+        skipped: Sequence[Skipped] | None = None,
+    ) -> None:
+        """The same with arguments of their own for each of this process's stages; their tensors must be equal.
+
+        `skipped` are told, by stage, of the calls that other stages make.
+        """
         if self.schedule is None:
             return
-        for stage, own in zip(self.stages, batches, strict=True):
-            stage.microbatches, stage.step, stage.before = own, step, before
+        told = [nothing] * len(self.stages) if skipped is None else skipped
+        for stage, own, one in zip(self.stages, batches, told, strict=True):
+            stage.microbatches, stage.step, stage.before, stage.skipped = own, step, before, one
         numbers = torch.arange(self.microbatches)
         try:
             with span("scheduling"):
                 self.schedule.step(microbatch=numbers, target=numbers, return_outputs=False)
         finally:
             for stage in self.stages:
-                stage.microbatches = ()
+                stage.microbatches, stage.skipped = (), nothing
 
     def close(self) -> None:
         """Let go of buffers and of the group."""

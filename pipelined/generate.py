@@ -16,6 +16,7 @@ from transformers import DynamicCache
 from pipelined.agreement import content
 from pipelined.errors import PipelineError
 from pipelined.flows import without_cache
+from pipelined.registry import without_peft
 from pipelined.relay import Relay
 from pipelined.subbatches import Forward
 
@@ -25,7 +26,7 @@ def generate(relay: Relay, args: Sequence[Any], arguments: Mapping[str, Any]) ->
 
     What the loop itself raises, every process raises, and the session lives on.
     """
-    model = relay.runner.model
+    model: Any = without_peft(relay.runner.model)
     if not callable(getattr(model, "generate", None)):
         raise PipelineError(f"{type(model).__name__} does not generate")
     args, arguments = tree_map(relay.runner.moved, (tuple(args), dict(arguments)))
@@ -89,6 +90,9 @@ def _relayed(model: Any, relay: Relay, beams: int) -> Iterator[None]:
         replaced.enter_context(
             _forward(model, through if model.config.is_encoder_decoder else _with_cache(model, through))
         )
+        if relay.runner.model is not model:
+            # What is around an adapted model is not what the loop calls, but it is what stages call.
+            replaced.enter_context(_forward(relay.runner.model, relay.enter))
         yield
 
 

@@ -93,7 +93,12 @@ class Relay:
         with self._subbatches.entering(forward):
             for group, one in zip(groups, made, strict=True):
                 self._outputs.clear()
-                one.run_each(_by_stage(one, group, cache), step=0)
+                caches = [] if cache is None else [parts[group.numbers] for parts in cache.parts[: len(one.stages)]]
+                one.run_each(
+                    [_given(group, own) for own in caches] or [group.batches] * len(one.stages),
+                    step=0,
+                    skipped=[partial(_skipped, own, group.dry.fills) for own in caches] or None,
+                )
                 outputs += [self._outputs.pop(index) for index in sorted(self._outputs)]
         merged = merge(outputs, rows(groups)) if outputs else None
         shared = self._shared(tuple(group.signature for group in groups), merged, made[0].last_ipu)
@@ -156,19 +161,13 @@ class Relay:
         self._programs.clear()
 
 
-def _by_stage(made: Program, group: Group, cache: Any) -> list[list[dict[str, Any]]]:
-    """The arguments of each stage, with the stage's own caches; what other stages add to them is added as shapes."""
-    if cache is None:
-        return [group.batches] * len(made.stages)
-    found = []
-    for stage, caches in zip(made.stages, cache.parts[: len(made.stages)], strict=True):
-        own = caches[group.numbers]
-        stage.skipped = partial(_skipped, own, group.dry.fills)
-        found.append([with_cache(batch, one) for batch, one in zip(group.batches, own, strict=True)])
-    return found
+def _given(group: Group, caches: Sequence[Any]) -> list[dict[str, Any]]:
+    """The arguments of a stage, with the stage's own caches."""
+    return [with_cache(batch, one) for batch, one in zip(group.batches, caches, strict=True)]
 
 
 def _skipped(caches: Sequence[Any], fills: Sequence[Sequence[Fill]], call: int, number: int) -> None:
+    """Have a stage's cache grow by what another stage adds to its own."""
     fill(caches[number], fills[call])
 
 

@@ -53,7 +53,7 @@ class Stage(nn.Module):
         self.step = self.before = 0
         self.detaches = False
         """Whether the schedule splits backward passes: torch then detaches in place what a stage returns."""
-        self.skipped: Skipped = _nothing
+        self.skipped: Skipped = nothing
         self._own = tuple(call for call, stage in enumerate(plan.stage_of_call) if stage == index)
         self._received = plan.payloads[index - 1] if index else ()
         self._sent = plan.payloads[index] if index < len(plan.payloads) else ()
@@ -182,7 +182,7 @@ class Pass:
         return empty.expand(value.shape).clone() if value.written else empty.expand(value.shape)
 
 
-def _nothing(call: int, microbatch: int) -> None:
+def nothing(call: int, microbatch: int) -> None:
     """What is done about skipped calls where nobody asks for anything."""
 
 

@@ -9,6 +9,8 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
+from transformers.generation.utils import ALL_CACHE_NAMES
+
 from pipelined.cache import caches_in, check_cache, empty_copy, length_of, outline
 from pipelined.errors import PipelineError
 from pipelined.fills import Fills
@@ -91,12 +93,14 @@ class SubBatches:
     def enter(self, **arguments: Any) -> Any:
         """What the model's forward does meanwhile; no caches are in what it returns.
 
-        PipelineError where one is that was not given: it would be filled by some of the stages alone.
+        PipelineError where there is one that was not given, or another kind of memory: stages would fill it in part.
         """
         assert self._entered is not None
         output = self._entered(**arguments)
-        if caches_in(output) and not caches_in(arguments):
-            raise PipelineError("the forward makes a cache of its own", hint="generate with use_cache=False")
+        given, returned = caches_in(arguments), caches_in(output)
+        own = [name for name in ALL_CACHE_NAMES if output.get(name) is not None and (name not in returned or not given)]
+        if own:
+            raise PipelineError(f"the forward keeps {own[0]!r} of its own making", hint="generate with use_cache=False")
         return _bare(output)
 
     def _key(self, batch: Mapping[str, Any], cache: Any) -> str:
