@@ -95,7 +95,9 @@ def tests(session: nox.Session) -> None:
 def tests_models(session: nox.Session) -> None:
     """Test the pipelined models, with torch and transformers; that nothing was collected is a failure."""
     install_models(session)
-    run_pytest(session, *([] if session.posargs else [str(ROOT / "tests" / "pipelined"), "-n", "auto"]))
+    # By group: tests that compare what a few processes have done want them started once, not once a worker.
+    everything = [str(ROOT / "tests" / "pipelined"), "-n", "auto", "--dist", "loadgroup"]
+    run_pytest(session, *([] if session.posargs else everything))
 
 
 @nox.session(tags=["test"])
