@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -78,7 +79,8 @@ class Tracer:
         return found
 
     def tokens(self, batch: Batch, **options: Any) -> torch.Tensor:
-        raise NotImplementedError("a traced model has no generate, and keeps no cache")
+        self.stage = self._traced(batch)
+        return self.stage.submod.generate(**batch, **options)
 
     def weights(self) -> dict[str, torch.Tensor]:
         return {name.removeprefix("model."): one.detach() for name, one in self.stage.submod.named_parameters()}
@@ -90,7 +92,9 @@ class Tracer:
         schedule = ScheduleGPipe(
             self.stage, MICROBATCHES, loss_fn=_loss_of(self.model) if training else None, scale_grads=True
         )
-        given = batch if self.stage.is_first else {}
+        # Its first stage takes no argument that it does not use itself.
+        names = inspect.signature(self.stage.submod.forward).parameters
+        given = {name: one for name, one in batch.items() if name in names} if self.stage.is_first else {}
         target = {"target": labels} if training and self.stage.is_last else {}
         return schedule.step(**given, **target)
 

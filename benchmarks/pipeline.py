@@ -15,17 +15,17 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
-
-MICROBATCHES = (4, 8, 16)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS), help="the questions to ask")
     parser.add_argument("--repeats", type=int, default=15, help="timed steps of each side (default: %(default)s)")
+    parser.add_argument("--microbatches", type=int, nargs="+", default=[4, 8, 16], help="(default: %(default)s)")
     parser.add_argument("--write", type=Path, help="write the table of features here")
     options = parser.parse_args()
     try:
@@ -65,7 +65,7 @@ def schedules(options: argparse.Namespace) -> Iterator[str]:
     )
     _row(*["---"] * 8)
     for name in PLACED:
-        for count in MICROBATCHES:
+        for count in options.microbatches:
             slept = values(step_times, 2, name, count, options.repeats)
             seen, ideal_bubble = bubbles(name, count, [one.events for one in slept])
             ours, bare, ideal = slept[0].ours, slept[0].bare, ideal_seconds(name, count)
@@ -97,7 +97,7 @@ def hand(options: argparse.Namespace) -> Iterator[str]:
         "bytes, ours / by hand",
     )
     _row(*["---"] * 7)
-    for name, schedule, count in HAND:
+    for name, schedule, count in product(("BERT", "Llama"), ("gpipe", "1f1b"), options.microbatches):
         found = values(compare, 2, name, schedule, count, options.repeats, timeout=3000)
         wall = found[0].wall
         spent = {who: [sum(pair) for pair in zip(*(one.processor[who] for one in found), strict=True)] for who in wall}
@@ -169,10 +169,6 @@ PARTS: Mapping[str, Callable[[argparse.Namespace], Iterator[str]]] = {
     "memory": memory,
     "peers": peers,
 }
-
-HAND = [
-    (name, schedule, count) for name in ("BERT", "Llama") for schedule in ("gpipe", "1f1b") for count in MICROBATCHES
-]
 
 
 def _row(*cells: Any) -> None:

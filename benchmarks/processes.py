@@ -97,7 +97,7 @@ def _call(
 
 def _first_line(error: BaseException) -> str:
     cause = error.__cause__ if "failed to run forward" in str(error) and error.__cause__ is not None else error
-    return (str(cause).strip().splitlines() or [""])[0][:200]
+    return (str(cause).strip().splitlines() or [""])[0].partition(". ")[0]
 
 
 def _free_port() -> int:
