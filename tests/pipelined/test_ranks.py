@@ -14,16 +14,15 @@ from pipelined.sample import sample_inputs
 from tests.pipelined.processes import run
 from tests.pipelined.tiny import tiny_model
 
-CONFIG = {"ipus_per_replica": 2, "replication_factor": 2}
-
 
 def places() -> dict[str, tuple[int, int, float]]:
     """This process's IPU and replica and the loss of a step, with no mesh and with one that counts IPUs first."""
     dist.init_process_group("gloo")
     model = tiny_model(transformers.LlamaForCausalLM)
+    config = IPUConfig(ipus_per_replica=2, replication_factor=2, execution=Execution(microbatches=2))
     found = {}
     for name, mesh in (("own", None), ("given", init_device_mesh("cpu", (2, 2), mesh_dim_names=("pp", "dp")))):
-        with distribute(model, IPUConfig(**CONFIG, execution=Execution(microbatches=2)), mesh=mesh) as pipe:
+        with distribute(model, config, mesh=mesh) as pipe:
             loss = pipe.forward_backward(batches(model, pipe.ranks.replica))
             found[name] = (pipe.ranks.ipu, pipe.ranks.replica, float(loss))
     return found
