@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
+from pipelined.dataflow import dataflow
 from pipelined.errors import PlacementError
 from pipelined.placement import Placement
-from pipelined.sample import sample_inputs
+from pipelined.sample import sample_batches, sample_inputs
 
 SMALL_LIST = 0.1
 """A list with less than this share of the largest list's parameters is a detail of some part, not layers to spread."""
@@ -19,7 +21,7 @@ SMALL_LIST = 0.1
 
 def discover(model: nn.Module, inputs: Mapping[str, Any] | None = None) -> Placement:
     """The placement that the order of calls shows; see `Placement.discover`."""
-    calls = call_order(model, sample_inputs(model) if inputs is None else inputs)
+    calls = _sampled_order(model) if inputs is None else call_order(model, inputs)
     entries = _layer_entries(model, calls)
     if not entries:
         raise PlacementError(
@@ -29,20 +31,20 @@ def discover(model: nn.Module, inputs: Mapping[str, Any] | None = None) -> Place
     return _placement(model, calls, entries)
 
 
-def call_order(model: nn.Module, inputs: Mapping[str, Any]) -> tuple[str, ...]:
+def call_order(model: nn.Module, inputs: Mapping[str, Any], *, empty: bool = False) -> tuple[str, ...]:
     """The names of all modules that a forward calls, each where it is called first; PlacementError where it fails.
 
-    Nothing is left behind: no hook, no changed buffer, no step of the random number generator.
+    Nothing is left behind: no hook, no changed buffer, no step of the random number generator. With `empty` the forward
+    needs no weights: whatever depends on one is not computed.
     """
     order: dict[str, None] = {}
     names = dict(model.named_modules())
     handles = [
         module.register_forward_pre_hook(lambda *_, name=name: order.setdefault(name)) for name, module in names.items()
     ]
-    buffers = [(buffer, buffer.clone()) for buffer in model.buffers()]
     try:
-        with torch.no_grad(), torch.random.fork_rng(devices=[]):
-            model(**inputs)
+        with torch.no_grad(), torch.random.fork_rng(devices=[]), _buffers_kept(model):
+            dataflow(model, inputs, empty=True) if empty else model(**inputs)
     except Exception as error:
         raise PlacementError(
             f"the forward of {type(model).__name__} could not be run on {', '.join(inputs) or 'no inputs'}: {error}",
@@ -51,9 +53,42 @@ def call_order(model: nn.Module, inputs: Mapping[str, Any]) -> tuple[str, ...]:
     finally:
         for handle in handles:
             handle.remove()
-        for buffer, value in buffers:
-            buffer.copy_(value)
     return tuple(order)
+
+
+@contextmanager
+def _buffers_kept(model: nn.Module) -> Iterator[None]:
+    """Afterwards the model has the buffers that it had, and they hold what they held."""
+    before = [
+        (module, name, buffer, buffer.clone())
+        for module in model.modules()
+        for name, buffer in module._buffers.items()
+        if buffer is not None
+    ]
+    try:
+        yield
+    finally:
+        for module, name, buffer, value in before:
+            module._buffers[name] = buffer
+            buffer.copy_(value)
+
+
+def _sampled_order(model: nn.Module) -> tuple[str, ...]:
+    """The order of calls for the first sample batch that the forward accepts; PlacementError where it refuses all."""
+    try:
+        with _buffers_kept(model):
+            return call_order(model, sample_inputs(model))
+    except PlacementError:
+        if not any(parameter.is_meta for parameter in model.parameters()):
+            raise
+    # Without weights, some forwards cannot be run on empty inputs: they ask what is in them.
+    refusal: PlacementError | None = None
+    for inputs in sample_batches(model, device=torch.device("cpu")):
+        try:
+            return call_order(model, inputs, empty=True)
+        except PlacementError as error:
+            refusal = refusal or error
+    raise refusal or PlacementError(f"no batch could be made up for {type(model).__name__}")
 
 
 @dataclass(frozen=True)

@@ -143,3 +143,14 @@ def test_a_model_that_shows_no_placement_is_refused(model: Any, inputs: dict[str
         Placement.discover(model, inputs)
 
     assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("name", ["BioGptModel", "CTRLForSequenceClassification", "GraniteMoeSharedForCausalLM"])
+def test_a_placement_is_found_without_weights_although_the_forward_asks_what_is_in_its_inputs(name: str) -> None:
+    model = tiny_model(getattr(transformers, name))
+    expected = Placement.discover(model)
+    with torch.device("meta"):
+        empty = type(model)(model.config)
+
+    assert Placement.discover(empty) == expected
+    assert all(type(buffer) is torch.Tensor for buffer in empty.buffers())
