@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -161,52 +162,53 @@ def plain(
 
 def ways(base: Any, folder: Path, options: dict[str, Any]) -> dict[str, Any]:
     """What was logged, and what the weights became, for each way to train that a trainer has an argument for."""
+    few = partial(arguments, folder, num_train_epochs=1)
     made: dict[str, Callable[[], Any]] = {
         "smoothed labels of a language model": lambda: trainer_of(
-            base, "GPT2LMHeadModel", arguments(folder, label_smoothing_factor=0.1), **options
+            base, "GPT2LMHeadModel", few(label_smoothing_factor=0.1), **options
         ),
         "smoothed labels of a classifier": lambda: trainer_of(
-            base, "BertForSequenceClassification", arguments(folder, label_smoothing_factor=0.1), **options
+            base, "BertForSequenceClassification", few(label_smoothing_factor=0.1), **options
         ),
         "a loss function": lambda: trainer_of(
-            base, "LlamaForCausalLM", arguments(folder), compute_loss_func=summed_loss, **options
+            base, "LlamaForCausalLM", few(), compute_loss_func=summed_loss, **options
         ),
         "an overridden loss": lambda: trainer_of(
-            _with_own_loss(base), "BertForSequenceClassification", arguments(folder), **options
+            _with_own_loss(base), "BertForSequenceClassification", few(), **options
         ),
-        "an optimizer": lambda: _with_momentum(base, arguments(folder), options),
+        "an optimizer": lambda: _with_momentum(base, few(), options),
         "lengths that differ": lambda: trainer_of(
             base,
             "LlamaForCausalLM",
-            arguments(folder, train_sampling_strategy="group_by_length"),
+            few(train_sampling_strategy="group_by_length"),
             train_dataset=Rows("tokens", 19, ragged=True),
             data_collator=padded,
             **options,
         ),
         "checkpointing": lambda: trainer_of(
-            base, "BertForSequenceClassification", arguments(folder, activation_checkpointing=True), **options
+            base, "BertForSequenceClassification", few(activation_checkpointing=True), **options
         ),
-        "bfloat16": lambda: trainer_of(base, "LlamaForCausalLM", arguments(folder, bf16=True), **options),
+        "bfloat16": lambda: trainer_of(base, "LlamaForCausalLM", few(bf16=True), **options),
         "a stream": lambda: trainer_of(
             base,
             "LlamaForCausalLM",
-            arguments(folder, max_steps=4),
+            few(max_steps=4),
             train_dataset=Stream(Rows("tokens", 19)),
             **options,
         ),
         "a plateau": lambda: trainer_of(
             base,
             "GPT2LMHeadModel",
-            arguments(folder, lr_scheduler_type="reduce_lr_on_plateau", metric_for_best_model="loss", warmup_steps=0),
+            few(lr_scheduler_type="reduce_lr_on_plateau", metric_for_best_model="loss", warmup_steps=0),
             **options,
         ),
-        "no clipping": lambda: trainer_of(base, "GPT2LMHeadModel", arguments(folder, max_grad_norm=0.0), **options),
+        "no clipping": lambda: trainer_of(base, "GPT2LMHeadModel", few(max_grad_norm=0.0), **options),
         "replaced models": lambda: trainer_of(
-            base, "LlamaForCausalLM", arguments(folder), model=None, model_init=_llama, **options
+            base, "LlamaForCausalLM", few(), model=None, model_init=_llama, **options
         ),
-        "adapters": lambda: trainer_of(base, "LlamaForCausalLM", arguments(folder), model=_adapted(), **options),
+        "adapters": lambda: trainer_of(base, "LlamaForCausalLM", few(), model=_adapted(), **options),
         "accumulated evaluation": lambda: trainer_of(
-            base, "T5ForConditionalGeneration", arguments(folder, eval_accumulation_steps=1), **options
+            base, "T5ForConditionalGeneration", few(eval_accumulation_steps=1), **options
         ),
     }
     found = {}
