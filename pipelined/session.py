@@ -231,9 +231,10 @@ class Session:
                 synchronize(self.parameters(), self.holders, self.ranks, mean=not items)
                 return self._over_replicas(passed.losses.sum(), mean=not items)
 
-    def _of_all_replicas(self, items: int) -> int:
+    def _of_all_replicas(self, items: int) -> torch.Tensor:
+        """A tensor, not a number: what is a number is a part of the signature, and each would need a dry run."""
         with self._runner.together():
-            return int(self._over_replicas(torch.tensor(items, device=self.ranks.device), mean=False))
+            return self._over_replicas(torch.tensor(items, device=self.ranks.device), mean=False)
 
     def _over_replicas(self, number: torch.Tensor, *, mean: bool) -> torch.Tensor:
         if self.ranks.replicas > 1:
