@@ -2,256 +2,20 @@
 
 from __future__ import annotations
 
-import copy
-import re
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-import peft
 import pytest
-import torch
-import transformers
 
-from pipelined import PipelineError, to_pipelined
-from pipelined.distributed import distribute
-from tests.pipelined.batches import Batch, cut, rows_of, training_batch
-from tests.pipelined.exactness import (
-    MICROBATCHES,
-    WITHIN,
-    compared,
-    config_of,
-    difference,
-    evaluated,
-    exactness,
-    forward_backward,
-    of_model,
-    scored,
-)
-from tests.pipelined.placed import placed
+from tests.pipelined import steps
+from tests.pipelined.exactness import WITHIN
 from tests.pipelined.processes import run_each
-from tests.pipelined.tiny import tiny_model
-from tests.pipelined.written import LAYERS, Normalised, WrittenConfig
 
 pytestmark = pytest.mark.xdist_group("train_step")
 
 
-REFUSED = (
-    ("BertForMaskedLM", "output_attentions"),
-    ("MixtralForCausalLM", "output_router_logits"),
-    ("T5ForConditionalGeneration", "use_cache"),
-)
-
-
-def gradients_add_up() -> str:
-    model, batch = scored("BertForMaskedLM", config_of(2))
-    plain = copy.deepcopy(model)
-    first, second = cut(batch, 2)
-    with distribute(model, config_of(2), timeout=120) as pipe:
-        for half in (first, second):
-            pipe.forward_backward(cut(half, MICROBATCHES))
-            forward_backward(plain, cut(half, MICROBATCHES))
-        return str(compared(pipe, plain, equal=True))
-
-
-def normalised_by_items() -> tuple[bool, bool, bool]:
-    """Whether the loss and the gradients are those of the whole batch at once, and the mean of means is another."""
-    model, batch = scored("LlamaForCausalLM", config_of(2))
-    plain = copy.deepcopy(model)
-    whole = plain(**batch, use_cache=False).loss
-    whole.backward()
-    items = int((batch["labels"][:, 1:] != -100).sum())
-    with distribute(model, config_of(2), timeout=120) as pipe:
-        loss = pipe.forward_backward(cut(batch, MICROBATCHES), num_items_in_batch=items)
-        gradients = compared(pipe, plain, equal=True)
-        mean = pipe.forward_backward(cut(batch, MICROBATCHES))
-        close = abs(float(loss - whole.detach())) <= WITHIN
-        return close, str(gradients) == "exact", abs(float(mean - whole.detach())) > 1e-4
-
-
-def clipped() -> tuple[bool, str]:
-    """Whether the norm is the plain model's, whose tied weights torch counts once; and the gradients afterwards."""
-    model, batch = scored("BertForPreTraining", config_of(2))
-    plain = copy.deepcopy(model)
-    with distribute(model, config_of(2), timeout=120) as pipe:
-        loss = pipe.forward_backward(cut(batch, MICROBATCHES))
-        norm = pipe.clip(0.1)
-        expected = forward_backward(plain, cut(batch, MICROBATCHES))
-        wanted = torch.nn.utils.clip_grad_norm_(plain.parameters(), 0.1)
-        return abs(float(norm - wanted)) <= WITHIN, str(compared(pipe, plain, equal=bool(loss == expected)))
-
-
-FROZEN: dict[str, Callable[[str], bool]] = {
-    "the first layers": lambda name: name.startswith(("bert.encoder.layer.2", "bert.encoder.layer.3", "cls.")),
-    "all but the head": lambda name: name.startswith("cls."),
-    "all but biases": lambda name: name.endswith("bias"),
-    "the last layers": lambda name: name.startswith(("bert.embeddings", "bert.encoder.layer.0")),
-}
-
-
-def frozen() -> dict[str, str]:
-    found = {}
-    for what, trains in FROZEN.items():
-        model, batch = scored("BertForMaskedLM", config_of(2))
-        for name, parameter in model.named_parameters():
-            parameter.requires_grad_(trains(name))
-        found[what] = str(of_model(model, batch, config_of(2)))
-    return found
-
-
-def adapters() -> dict[str, str]:
-    found = {}
-    for cls, targets in (
-        (transformers.LlamaForCausalLM, ["q_proj", "v_proj"]),
-        (transformers.BertForSequenceClassification, ["query", "value"]),
-    ):
-        torch.manual_seed(0)
-        lora = peft.LoraConfig(r=4, target_modules=targets, init_lora_weights=False)
-        model = to_pipelined(peft.get_peft_model(tiny_model(cls), lora), config_of(2), force=True)
-        found[cls.__name__] = str(of_model(model, training_batch(model.get_base_model()), config_of(2)))
-    return found
-
-
-def half_precision() -> dict[str, str]:
-    """Weights of bfloat16, and operations that autocast chooses."""
-    found = {}
-    for name in ("BertForMaskedLM", "T5ForConditionalGeneration", "LlamaForCausalLM"):
-        model, batch = scored(name, config_of(2))
-        weights = of_model(model.to(torch.bfloat16), batch, config_of(2))
-        # A shared parameter's gradient is rounded once more, to eight bits.
-        found[f"{name}, weights"] = str(replace(weights, gradient=weights.gradient * 2**-10))
-        model, batch = scored(name, config_of(2))
-        with torch.autocast("cpu", torch.bfloat16):
-            found[f"{name}, autocast"] = str(of_model(model, batch, config_of(2)))
-    return found
-
-
-def recomputed() -> tuple[str, dict[str, int]]:
-    """That it is exact, and how often each layer that is here computed its feed-forward part for one microbatch."""
-    config = config_of(2, recompute_checkpoint_every_layer=True)
-    model, batch = scored("BertForMaskedLM", config)
-    plain = copy.deepcopy(model)
-    counts = {f"bert.encoder.layer.{index}": 0 for index in range(4)}
-
-    def count(name: str) -> Callable[..., None]:
-        def hook(*_: Any) -> None:
-            counts[name] += 1
-
-        return hook
-
-    with distribute(model.train(), config, timeout=120) as pipe:
-        dropping(pipe.model, 0.0)
-        for name in counts:
-            pipe.model.get_submodule(f"{name}.intermediate").register_forward_hook(count(name))
-        found = str(exactness(pipe, plain, cut(batch, MICROBATCHES)))
-    return found, {name: times // MICROBATCHES for name, times in counts.items() if times >= MICROBATCHES}
-
-
-def recomputed_by_transformers() -> str:
-    """Its own checkpointing is around the blocks."""
-    model, batch = scored("BertForMaskedLM", config_of(2))
-    model.gradient_checkpointing_enable()
-    plain = copy.deepcopy(model)
-    with distribute(model.train(), config_of(2), timeout=120) as pipe:
-        dropping(pipe.model, 0.0)
-        dropping(plain, 0.0)
-        return str(exactness(pipe, plain.train(), cut(batch, MICROBATCHES)))
-
-
-def batch_normalisation() -> tuple[str, dict[str, float]]:
-    """That it is exact, and how far each statistic that belongs to this process is from the plain model's."""
-    torch.manual_seed(0)
-    ipus = {**{f"layers.{index}": index // 2 for index in range(LAYERS)}, "head": 1}
-    model = placed(Normalised(WrittenConfig()), ipus, config_of(2)).train()
-    plain = copy.deepcopy(model)
-    batch = {"values": torch.randn(8, 3, 6, 6)}
-    with distribute(model, config_of(2), example=cut(batch, MICROBATCHES)[0], timeout=120) as pipe:
-        found = str(exactness(pipe, plain, cut(batch, MICROBATCHES)))
-        wanted = dict(plain.named_buffers())
-        own = [name for name, ipu in ipus.items() if ipu == pipe.ranks.ipu]
-        buffers = {name: one for name, one in pipe.model.named_buffers() if name.startswith(tuple(own))}
-        return found, {name: difference(one, wanted[name]) for name, one in buffers.items()}
-
-
-def changing_lengths() -> list[str]:
-    """Longer and shorter batches in turn, and microbatches of two lengths in one step."""
-    model, batch = scored("LlamaForCausalLM", config_of(2))
-    plain = copy.deepcopy(model)
-    found = []
-    with distribute(model, config_of(2), timeout=120) as pipe:
-        for lengths in ((12,) * 4, (7,) * 4, (12,) * 4, (12, 7, 7, 9)):
-            cutted = [shorter(one, length) for one, length in zip(cut(batch, 4), lengths, strict=True)]
-            for parameter in (*pipe.parameters().values(), *plain.parameters()):
-                parameter.grad = None
-            found.append(str(exactness(pipe, plain, cutted)))
-    return found
-
-
-def shorter(batch: Batch, length: int) -> Batch:
-    return {name: value[:, :length] for name, value in batch.items()}
-
-
-def training_and_evaluation_in_turn() -> tuple[float, list[str]]:
-    """How far parameters are from the plain model's in the end, and what of the evaluations differed."""
-    model, batch = scored("GPT2ForSequenceClassification", config_of(2))
-    plain = copy.deepcopy(model)
-    reference = torch.optim.SGD(plain.parameters(), lr=0.1)
-    different = []
-    with distribute(model, config_of(2), optimizer=lambda own: torch.optim.SGD(own, lr=0.1), timeout=120) as pipe:
-        for _ in range(2):
-            pipe.model.train()
-            dropping(pipe.model, 0.0)
-            pipe.train_step(batch)
-            reference.zero_grad()
-            forward_backward(plain, cut(batch, MICROBATCHES))
-            reference.step()
-            pipe.model.eval()
-            different += evaluated(pipe, plain, rows_of(batch, 0, 6), (2, 2, 2))
-        wanted = dict(plain.named_parameters())
-        worst = max(difference(one.detach(), wanted[name].detach()) for name, one in pipe.parameters().items())
-    return worst, different
-
-
-def dropping(model: Any, share: float) -> None:
-    for module in model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = share
-
-
-def refused() -> dict[str, set[str]]:
-    """What is named to whoever asks for something that does not leave a block as what it returns."""
-    found = {}
-    for name, argument in REFUSED:
-        model, batch = scored(name, config_of(2))
-        model.set_attn_implementation("eager")
-        batch.pop("labels")
-        with distribute(model, config_of(2), timeout=120) as pipe:
-            try:
-                pipe.evaluate({**batch, argument: True})
-            except PipelineError as error:
-                found[argument] = set(re.findall(r"the output has (\w+(?: cache)?)", str(error)))
-    return found
-
-
 @pytest.fixture(scope="module")
 def over_two() -> dict[str, list[Any]]:
-    return run_each(
-        [
-            gradients_add_up,
-            normalised_by_items,
-            clipped,
-            frozen,
-            adapters,
-            half_precision,
-            recomputed,
-            recomputed_by_transformers,
-            batch_normalisation,
-            changing_lengths,
-            training_and_evaluation_in_turn,
-            refused,
-        ],
-        processes=2,
-    )
+    return run_each(steps.STEPS, processes=2)
 
 
 def test_gradients_add_up_until_they_are_zeroed(over_two: Any) -> None:
@@ -267,7 +31,7 @@ def test_gradients_are_clipped_by_the_norm_of_the_whole_model_with_shared_weight
 
 
 def test_what_is_frozen_stays_out_of_it_wherever_it_is(over_two: Any) -> None:
-    assert over_two["frozen"] == [dict.fromkeys(FROZEN, "exact")] * 2
+    assert over_two["frozen"] == [dict.fromkeys(steps.FROZEN, "exact")] * 2
 
 
 def test_adapters_train_on_the_frozen_model_that_they_adapt(over_two: Any) -> None:
@@ -319,3 +83,7 @@ def test_what_does_not_leave_a_block_as_what_it_returns_is_refused_by_name_every
     }
 
     assert over_two["refused"] == [named, named]
+
+
+def test_a_module_that_is_none_of_transformers_is_exact(over_two: Any) -> None:
+    assert over_two["a_module_of_torch_alone"] == ["exact", "exact"]
