@@ -63,8 +63,10 @@ def without_cache(model: Any, batch: Batch) -> Batch:
 @cache
 def _takes_use_cache(cls: Any) -> bool:
     # Asked for every microbatch: looking it up takes as long as several layers of a small model.
-    parameters = inspect.signature(cls.forward).parameters.values()
-    return any(one.name == "use_cache" or one.kind is one.VAR_KEYWORD for one in parameters)
+    parameters = inspect.signature(cls.forward).parameters
+    hands_on = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    # A class that never generates may say it to its base model itself, and then has no room for ours.
+    return "use_cache" in parameters or (hands_on and hasattr(cls, "can_generate") and cls.can_generate())
 
 
 def _undisturbed(model: Any, batch: Batch, *, empty: bool) -> Dataflow:

@@ -1,0 +1,51 @@
+"""What a dry run is given, and what is said where none can be made."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import transformers
+
+from pipelined import IPUConfig, PipelineError, to_pipelined
+from pipelined.flows import flow_of, sample_flow, without_cache
+from tests.pipelined.families import all_classes
+from tests.pipelined.tiny import tiny_model
+
+NO_CACHE = {
+    "GPT2LMHeadModel": {"use_cache": False},
+    "LlamaForSequenceClassification": {"use_cache": False},
+    "BartForConditionalGeneration": {"use_cache": False},
+    "BertForMaskedLM": {},
+    "T5GemmaForTokenClassification": {},
+    "ViTForImageClassification": {},
+}
+
+
+def test_a_cache_is_declined_where_the_forward_would_make_one() -> None:
+    models = {name: tiny_model(all_classes()[name]) for name in NO_CACHE}
+
+    assert {name: without_cache(model, {}) for name, model in models.items()} == NO_CACHE
+    assert without_cache(models["GPT2LMHeadModel"], {"use_cache": True}) == {"use_cache": True}
+
+
+def test_a_class_that_declines_the_cache_itself_is_not_told_twice() -> None:
+    model = tiny_model(all_classes()["T5GemmaForTokenClassification"])
+    pipelined = to_pipelined(model, IPUConfig(ipus_per_replica=2), force=True).parallelize()
+
+    assert len(sample_flow(pipelined, None).calls) == 13
+
+
+def test_what_asks_for_a_side_output_is_refused_by_name() -> None:
+    model = tiny_model(transformers.BertForMaskedLM, attn_implementation="eager")
+    pipelined = to_pipelined(model, IPUConfig(ipus_per_replica=2)).parallelize()
+
+    with pytest.raises(PipelineError) as caught:
+        flow_of(pipelined, {"input_ids": torch.ones(1, 3, dtype=torch.long), "output_attentions": True})
+
+    inside = [
+        f"the output has attentions[{n}] that bert.encoder.layer.{n} makes inside and does not return" for n in range(4)
+    ]
+    assert str(caught.value) == (
+        f"PipelinedBertForMaskedLM cannot be cut for these inputs: {'; '.join(inside)};"
+        " leave out what asks for it, or mark a larger block around it"
+    )
