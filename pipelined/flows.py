@@ -55,7 +55,7 @@ def sample_flow(model: Any, example: Batch | None) -> Dataflow:
 
 def without_cache(model: Any, batch: Batch) -> Batch:
     """The batch, which says that no cache is wanted unless it says that one is."""
-    cls: Any = type(model)
+    cls: Any = type(without_peft(model))
     known = _takes_use_cache(cls) and hasattr(model.config.get_text_config(), "use_cache")
     return {"use_cache": False, **batch} if known else batch
 
