@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 import transformers
+from peft import LoraConfig, get_peft_model
 
 from pipelined import IPUConfig, PipelineError, to_pipelined
 from pipelined.flows import flow_of, sample_flow, without_cache
@@ -26,6 +27,12 @@ def test_a_cache_is_declined_where_the_forward_would_make_one() -> None:
 
     assert {name: without_cache(model, {}) for name, model in models.items()} == NO_CACHE
     assert without_cache(models["GPT2LMHeadModel"], {"use_cache": True}) == {"use_cache": True}
+
+
+def test_a_cache_is_declined_behind_an_adapter_too() -> None:
+    adapted = get_peft_model(tiny_model(transformers.LlamaForCausalLM), LoraConfig(target_modules=["q_proj"]))
+
+    assert without_cache(adapted, {}) == {"use_cache": False}
 
 
 def test_a_class_that_declines_the_cache_itself_is_not_told_twice() -> None:
