@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -29,7 +29,7 @@ from pipelined.saving import save_pretrained
 from pipelined.small import Stateful
 from pipelined.spans import span
 from pipelined.throughput import Throughput
-from pipelined.tied import clip, synchronize
+from pipelined.tied import clip, set_aside, synchronize
 
 MakeOptimizer = Callable[[list[nn.Parameter]], torch.optim.Optimizer]
 
@@ -222,7 +222,7 @@ class Session:
 
     def _forward_backward(self, make: Callable[[], Sequence[Batch]], num_items: int | None) -> torch.Tensor:
         items = {} if num_items is None else {"num_items_in_batch": self._of_all_replicas(num_items)}
-        with _set_aside(self.parameters().values()):
+        with set_aside(self.parameters().values()):
             passed = self._runner.run(
                 lambda: [{**batch, **items} for batch in make()], step=self.step, training=True, whole=bool(items)
             )
@@ -240,16 +240,3 @@ class Session:
         if self.ranks.replicas > 1:
             dist.all_reduce(number, group=self.ranks.of_replicas())
         return number / self.ranks.replicas if mean else number
-
-
-@contextmanager
-def _set_aside(parameters: Iterable[nn.Parameter]) -> Iterator[None]:
-    """Add the gradients that are there to the new ones afterwards: they are what all holders have in common already."""
-    before = [(parameter, parameter.grad) for parameter in parameters if parameter.grad is not None]
-    for parameter, _ in before:
-        parameter.grad = None
-    try:
-        yield
-    finally:
-        for parameter, gradient in before:
-            parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)

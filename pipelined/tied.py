@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -30,6 +31,19 @@ def synchronize(parameters: Mapping[str, nn.Parameter], holders: Holders, ranks:
         if ranks.replicas > 1:
             divisor = ranks.replicas if mean else 1
             _reduce(list(parameters.values()), ranks.of_replicas(), ranks.device, divisor=divisor)
+
+
+@contextmanager
+def set_aside(parameters: Iterable[nn.Parameter]) -> Iterator[None]:
+    """Add the gradients that are there to the new ones afterwards: they are what all holders have in common already."""
+    before = [(parameter, parameter.grad) for parameter in parameters if parameter.grad is not None]
+    for parameter, _ in before:
+        parameter.grad = None
+    try:
+        yield
+    finally:
+        for parameter, gradient in before:
+            parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
 
 
 def clip(parameters: Mapping[str, nn.Parameter], holders: Holders, ranks: Ranks, max_norm: float) -> torch.Tensor:
