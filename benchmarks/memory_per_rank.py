@@ -1,11 +1,13 @@
 """Peak memory of the processes of a pipeline, from loading to trained, beside one process with the whole model.
 
 Two steps are trained: the first one writes to all parameters, which till then may still be pages of the file.
-Each has done the same with a small model before, so that what the libraries take for themselves is in neither.
+Each has done the same with a small model before, so that what the libraries take for themselves is in neither; and the
+allocator gives back at once what is freed, so that what it would keep for later is in neither.
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +22,7 @@ from pipelined.distributed import distribute
 from pipelined.microbatches import split
 
 LIMIT = 1.05
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h of glibc
 MICROBATCHES, STEPS = 4, 2
 MODEL = transformers.BertForSequenceClassification
 _SMALL = {"hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "num_hidden_layers": 4}
@@ -82,6 +85,10 @@ def peak_of_rank(folder: str) -> Peak:
 
 
 def _peak(train: Callable[[str], tuple[int, int]]) -> Peak:
+    libc = ctypes.CDLL(None)
+    for option in (_M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD):
+        if not libc.mallopt(option, 65536):
+            raise RuntimeError("this needs the allocator of glibc")
     train("small")
     gc.collect()
     # From here on the highest mark is a new one.
