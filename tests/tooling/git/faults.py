@@ -6,19 +6,20 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TextIO
 
 from tests.tooling.git.repositories import Bench, Result
 
 # Who manages to make the file n is the n-th command: that takes the shell neither a process nor a lock. Git and all
-# that it starts, at the other end of a push too, inherit the pipe, so that it ends once the last of them has.
+# that it starts, at the other end of a push too, inherit the pipe, so that it ends once the last of them has. It is
+# opened for both directions, as a shell that begins when we have just been killed would wait for a reader else.
 WRAPPER = """#!/bin/sh
 free=9
 while [ -e "/dev/fd/$free" ]; do free=$((free - 1)); done
-eval "exec $free"'> "$FAULT_FOLDER.alive"'
+eval "exec $free"'<> "$FAULT_FOLDER.alive"'
 number=1
 set -C
 until { true > "$FAULT_FOLDER/$number"; } 2> /dev/null; do
@@ -129,21 +130,41 @@ class Injector:
         alive = os.open(f"{self._commands}.alive", os.O_RDONLY | os.O_NONBLOCK)
         try:
             result = self._bench.spawn(*argv, env=env)
-            _wait_for_end(alive)
+            _wait_until(lambda: _has_ended(alive))
         finally:
             os.close(alive)
+        # A git that was only about to begin has not opened the pipe; but it was given the lock.
+        if (path := self._bench.work / ".git/mergeready/lock").exists():
+            with path.open(encoding="utf-8") as lock:
+                _wait_until(lambda: _is_free(lock))
         return result
 
 
-def _wait_for_end(pipe: int) -> None:
-    """Wait until no process has the other end of a pipe open, at most ten seconds."""
-    for _ in range(2000):
-        try:
-            if not os.read(pipe, 1):
-                return
-        except BlockingIOError:
-            time.sleep(0.005)
-    raise AssertionError("a git is still at work")
+def _wait_until(holds: Callable[[], bool]) -> None:
+    """Wait as long as it may take on a busy machine."""
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline, "a git is still at work"
+        time.sleep(0.005)
+
+
+def _has_ended(pipe: int) -> bool:
+    """Whether no process has the other end of a pipe open."""
+    try:
+        return not os.read(pipe, 1)
+    except BlockingIOError:
+        return False
+
+
+def _is_free(lock: TextIO) -> bool:
+    """Whether no process holds this lock."""
+    import fcntl
+
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def every_fault(durations: Sequence[float]) -> Iterator[Fault]:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.tooling.git.faults import Injector, every_fault, go_on, is_open, keep, put_back, take_back
+from tests.tooling.git import faults
+from tests.tooling.git.faults import Fault, Injector, every_fault, go_on, is_open, keep, put_back, take_back
 from tests.tooling.git.repositories import Bench, snapshot, text, write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a shell, pipes and signals of POSIX")
@@ -154,6 +155,18 @@ def _differences(now: dict[str, Any], then: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("case", CASES)
 def test_a_kill_at_some_moment_loses_nothing(bench: Bench, tmp_path: Path, case: str) -> None:
     assert _try(bench, tmp_path / "faults", case, step=97) > 0
+
+
+def test_a_git_that_only_begins_when_we_are_killed_is_waited_for(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(faults, "WRAPPER", faults.WRAPPER.replace("free=9\n", "sleep 0.1\nfree=9\n"))
+    rebased_before(bench)
+
+    Injector(bench, tmp_path / "faults").run(["undo"], Fault(8, "later", "us", "SIGKILL", 0.02))
+
+    assert is_open(bench)
+    assert take_back(bench, opened=True)[0].startswith("0 abort")
 
 
 @pytest.mark.slow
