@@ -113,9 +113,9 @@ def coverage_of_models(session: nox.Session) -> None:
 
 @nox.session(tags=["test"])
 def slow(session: nox.Session) -> None:
-    """Run the tests marked slow, in parallel; that none ran is a failure."""
-    session.install(".", *group("tests"))
-    result = run_pytest(session, "-m", "slow", "-n", "auto", env={"RUN_SLOW": "1"})
+    """Run the tests marked slow, those of models too, in parallel; that none ran is a failure."""
+    install_models(session)
+    result = run_pytest(session, "-m", "slow", "-n", "auto", "--dist", "loadgroup", env={"RUN_SLOW": "1"})
     if result.startswith("0 passed, 0 failed"):
         session.error(f"no slow test ran: {result}")
 
@@ -198,19 +198,16 @@ def run_pytest(session: nox.Session, *options: str, env: dict[str, str] | None =
     """
     words = [str(ROOT / word) if (ROOT / word.partition("::")[0]).exists() else word for word in session.posargs]
     everything = ["-n", "auto", "--dist", "worksteal", "--doctest-modules", "--pyargs", "checks", "tooling"]
+    everything.append(str(ROOT / "tests"))
     # Not the session's own folder for such files: that lies in this repository, and tests need a place in none.
     with tempfile.TemporaryDirectory(prefix="mergeready-") as elsewhere, session.chdir(elsewhere):
         report = str(Path(elsewhere, "report.xml"))
         session.run(
             *("mergeready", "tests", "--root", str(ROOT), "--report", report, "--"),
             *("pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), "--junit-xml", report),
+            *(() if any(word.startswith(str(ROOT)) for word in (*options, *words)) else everything),
             *options,
             *words,
-            *(
-                []
-                if any(word.startswith(str(ROOT)) for word in (*options, *words))
-                else [*everything, str(ROOT / "tests")]
-            ),
             env={"PYTHONWARNDEFAULTENCODING": "1", **(env or {})},
         )
         suite = ET.parse(report).getroot().find("testsuite")  # noqa: S314 - the file is pytest's own
