@@ -43,6 +43,7 @@ from tooling.git.safety import Wishes
 from tooling.git.shallow import check_enough, deepen, is_enough, promised, refusal, sources
 from tooling.git.signing import check_signing
 from tooling.git.state import HEADS, Repo, tracking_ref
+from tooling.git.strays import read_beside
 from tooling.git.target import NOT_ASKED, Target, branch_of_upstream, find_target, known_target, known_tip
 from tooling.git.text import shown
 
@@ -193,7 +194,7 @@ def _seen(repo: Repo, roles: Roles) -> str:
 def _begin(repo: Repo, git: Git, plan: Plan) -> journal.Entry:
     """Write down what is about to happen, with copies of the edits that are put away."""
     stash = next((step.argv[-1] for step in plan.steps if step.action == "put-back"), "")
-    entry = journal.begin(repo, plan, stash=stash)
+    entry = journal.begin(repo, plan, stash=stash)._replace(beside=read_beside(repo, git))
     if stash:
         entry = entry._replace(edits=edits.copy(repo, git, repo.edits, edits.kept_files(repo, entry)))
     journal.prune(repo)

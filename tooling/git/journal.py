@@ -48,6 +48,8 @@ class Entry(NamedTuple):
     pushed: tuple[Pushed, ...] = ()
     squash: tuple[str, ...] = ()
     """Where and how a squashed sync goes on once its conflicts are resolved."""
+    beside: tuple[str, ...] | None = None
+    """Files of the user's that git could have named in a conflict; None where git takes away all that it names."""
 
     @property
     def old(self) -> str:
@@ -202,6 +204,7 @@ def _entry(fields: dict[str, Any]) -> Entry:
             "edits": tuple(Edit(path, tuple(staged), kept) for path, staged, kept in fields["edits"]),
             "conflicted": tuple(fields["conflicted"]),
             "squash": tuple(fields["squash"]),
+            "beside": None if fields.get("beside") is None else tuple(fields["beside"]),
             "pushed": tuple(Pushed(*push) for push in fields["pushed"]),
         }
     )

@@ -16,15 +16,17 @@ from tooling.git.journal import Entry
 from tooling.git.plan import Move
 from tooling.git.read import read_operation
 from tooling.git.state import Repo
+from tooling.git.strays import left_behind
 
 
 def rewind(repo: Repo, git: Git, entry: Entry, move: Move) -> str:
     """Check out what a branch was before it moved; the folder with what was changed since, where something was."""
     passing = _passing_paths(git, entry, move, repo.head.oid)
-    kept = _keep(repo, git, entry, move, passing)
+    strays = left_behind(git, entry)
+    kept = _keep(repo, git, entry, move, passing | strays)
     _end_rebase(repo, git)
     before = set(parse.records(git.ask("ls-tree", "-r", "--name-only", "-z", move.old)))
-    for path in passing - before - aside.still_there(repo, entry):
+    for path in strays | passing - before - aside.still_there(repo, entry):
         edits.remove(Path(repo.root, path))
     git.ask("read-tree", "--reset", "-u", move.old)
     git.ask("symbolic-ref", "-m", "mergeready: restore", "HEAD", move.ref)
@@ -54,7 +56,8 @@ def _keep(repo: Repo, git: Git, entry: Entry, move: Move, passing: set[str]) -> 
 
     place = Path(journal.place_of(repo, entry.id), "kept", journal.stamp())
     dirty = {change.path for change in repo.edits}
-    known = set(_known_blobs(git, {move.old, entry.onto, repo.head.oid}))
+    replayed = git.line("rev-parse", "--verify", "--quiet", "REBASE_HEAD")
+    known = set(_known_blobs(git, {move.old, entry.onto, repo.head.oid, entry.stash, replayed}))
     for path in sorted((dirty | passing) - aside.still_there(repo, entry)):
         source = Path(repo.root, path)
         copied = edits.kept_files(repo, entry) / path
