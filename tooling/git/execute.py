@@ -19,8 +19,6 @@ from tooling.git.watching import watched
 from tooling.process import Done
 
 _STATES: dict[str, journal.State] = {
-    "refused": "abandoned",
-    "failed": "abandoned",
     "push": "finished",
     "unreachable": "finished",
     "workflow-scope": "finished",
@@ -64,7 +62,7 @@ def execute(way: Way, entry: Entry, tell: Callable[[str], None]) -> Ended:
         with watched(way.repo.git_dir, tell):
             ended = _run(way, entry, step)
         if ended.stop:
-            return ended._replace(entry=_close(way, ended.entry, _STATES.get(ended.stop.reason, "stopped")))
+            return ended._replace(entry=_close(way, ended.entry, _state(entry, ended.stop)))
         entry = journal.write(way.repo, ended.entry._replace(done=entry.done + 1))
     aside.put_back(way.repo, entry)
     return Ended(_close(way, entry, "finished"))
@@ -162,6 +160,13 @@ def _patient(git: Git, argv: tuple[str, ...]) -> Done:
         time.sleep(pause)
         done = git.attempt(*argv)
     return done
+
+
+def _state(entry: Entry, stop: Stop) -> journal.State:
+    """How an entry is left: a rebase that came to nothing stays open until what git did on the way is taken back."""
+    if stop.reason in ("refused", "failed"):
+        return "undoing" if entry.command == "rebase" else "abandoned"
+    return _STATES.get(stop.reason, "stopped")
 
 
 def _close(way: Way, entry: Entry, state: journal.State) -> Entry:

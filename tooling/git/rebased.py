@@ -33,7 +33,7 @@ def rebase_outcome(repo: Repo, git: Git, command: str, ended: Ended) -> Outcome:
     """The outcome of a rebase that has just run; one that git refused to start is taken back, then RefusedError."""
     entry, stop = ended.entry, ended.stop
     if stop and stop.reason in ("refused", "failed", "signing"):
-        restore(read_repo(repo.root), git, entry, "abandoned")
+        _take_back(repo, git, entry)
         if stop.reason == "refused":
             raise RefusedError("git-refused", f"git did not start the rebase: {stop.message}")
         raise UserError(stop.message, hint="everything is as it was before", exit=Exit.ENVIRONMENT)
@@ -48,6 +48,20 @@ def rebase_outcome(repo: Repo, git: Git, command: str, ended: Ended) -> Outcome:
         summary=f"{done.summary}; the push was refused: {stop.message}",
         next=(Next("look at what is there", ("git", "fetch", "origin")), UNDO),
     )
+
+
+def _take_back(repo: Repo, git: Git, entry: Entry) -> None:
+    """Take back a run that came to nothing; where that is refused, say how it is done later."""
+    try:
+        restore(read_repo(repo.root), git, entry, "abandoned")
+    except RefusedError as refused:
+        raise RefusedError(
+            refused.code,
+            f"the rebase came to nothing, and cannot be taken back yet: {refused}",
+            details=refused.details,
+            next=(*refused.next, WAYS_ON[-1]._replace(why="then take it back")),
+            exit=Exit.ENVIRONMENT,
+        ) from refused
 
 
 def _stopped(command: str, entry: Entry, stop: Stop) -> Outcome:
