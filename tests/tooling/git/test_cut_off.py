@@ -15,11 +15,17 @@ from tooling.git.plan import Next, RefusedError
 posix = pytest.mark.skipif(sys.platform == "win32", reason="a shell and signals of POSIX")
 
 
-def kill_git_at(bench: Bench, name: str) -> None:
-    """Have git killed the next time that it writes this file, which it then does in the middle of a commit."""
-    armed = bench.root / "armed"
+def kill_git_at(bench: Bench, name: str, *, spared: bool = False) -> None:
+    """Have git killed the next time that it writes this file, or the time after that where one is `spared`.
+
+    A rebase writes what its first commit changes twice: when it checks out what it goes onto, and for the commit.
+    """
+    armed, spare = bench.root / "armed", bench.root / "spare"
     armed.touch()
-    smudge = f"if test -e '{armed}'; then rm '{armed}'; kill -KILL $PPID; fi; cat"
+    if spared:
+        spare.touch()
+    kill = f"if test -e '{armed}'; then rm '{armed}'; kill -KILL $PPID; fi"
+    smudge = f"if test -e '{spare}'; then rm '{spare}'; else {kill}; fi; cat"
     bench.git("config", "filter.kill.smudge", smudge)
     bench.git("config", "filter.kill.clean", "cat")
     write(bench.work / ".git/info/attributes", f"{name} filter=kill\n")
@@ -35,7 +41,7 @@ def test_the_commit_that_git_was_killed_at_is_replayed_when_it_is_gone_on_with(b
     undisturbed = copy_of(bench.root, tmp_path / "undisturbed")
     write(undisturbed.work / ".git/info/attributes", "a.txt filter=kill\n")
     assert undisturbed.run("rebase").code == 0
-    kill_git_at(bench, "a.txt")
+    kill_git_at(bench, "a.txt", spared=True)
     assert bench.spawn("rebase").code == 6
     unlock(bench)
 
@@ -49,7 +55,7 @@ def test_the_commit_that_git_was_killed_at_is_replayed_when_it_is_gone_on_with(b
 
 @posix
 def test_a_rebase_that_was_cut_off_stands_at_no_commit_that_could_be_left_out(bench: Bench) -> None:
-    kill_git_at(bench, "a.txt")
+    kill_git_at(bench, "a.txt", spared=True)
     bench.spawn("rebase")
     unlock(bench)
 
@@ -57,6 +63,20 @@ def test_a_rebase_that_was_cut_off_stands_at_no_commit_that_could_be_left_out(be
 
     assert (skipped.code, skipped.json["items"]) == (3, [{"code": "cut-off"}])
     assert [step["argv"] for step in skipped.json["next"]] == [["mergeready", "continue"], ["mergeready", "abort"]]
+
+
+@posix
+def test_a_git_that_was_killed_before_the_first_commit_leaves_something_to_take_back(bench: Bench) -> None:
+    before = snapshot(bench, ours=False)
+    kill_git_at(bench, "a.txt")
+
+    killed = bench.spawn("rebase")
+    opened = bench.run("status", "--json").json["items"][0]["open"]
+    unlock(bench)
+    aborted = bench.run("abort")
+
+    assert (killed.code, opened["command"]) == (6, "rebase")
+    assert (aborted.code, snapshot(bench, ours=False)) == (0, before)
 
 
 @posix
@@ -88,6 +108,23 @@ def test_an_undo_that_is_interrupted_says_how_to_finish_it(bench: Bench, tmp_pat
         130,
         [["mergeready", "status"], ["mergeready", "undo"]],
     )
+
+
+def test_a_rebase_that_came_to_nothing_stays_open_while_a_lock_stands_against_taking_it_back(bench: Bench) -> None:
+    write(bench.work / "b.txt", text({10: "mine", 1: "edit"}))
+    before = snapshot(bench, ours=False)
+    bench.hook("pre-rebase", "touch .git/index.lock; exit 1")
+
+    refused = bench.run("rebase", "--autostash", "--json")
+    unlock(bench)
+    aborted = bench.run("abort")
+
+    assert (refused.code, refused.json["items"]) == (6, [{"code": "locked"}])
+    assert [step["argv"] for step in refused.json["next"]] == [
+        ["rm", str(bench.work / ".git/index.lock")],
+        ["mergeready", "abort"],
+    ]
+    assert (aborted.code, snapshot(bench, ours=False)) == (0, before)
 
 
 def test_the_lock_of_a_branch_that_a_killed_git_has_left_is_named_before_anything_is_taken_back(bench: Bench) -> None:
