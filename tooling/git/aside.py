@@ -8,7 +8,7 @@ from __future__ import annotations
 import filecmp
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from tooling.git.folders import below_a_file, drop_if_empty
@@ -16,9 +16,9 @@ from tooling.git.journal import Entry, aside_folder
 from tooling.git.state import Repo
 
 
-def set_aside(repo: Repo, entry: Entry) -> None:
-    """Move the files out of the way; doing it again moves those that are back, and drops nothing."""
-    for path in entry.aside:
+def set_aside(repo: Repo, entry: Entry, paths: Collection[str]) -> None:
+    """Move these of the entry's files out of the way; doing it again moves those that are back, and drops nothing."""
+    for path in paths:
         source = os.path.join(repo.root, path)
         if os.path.lexists(source):
             _keep(source, os.path.join(aside_folder(repo, entry), path))
@@ -28,6 +28,16 @@ def set_aside(repo: Repo, entry: Entry) -> None:
 def still_there(repo: Repo, entry: Entry) -> set[str]:
     """Those of the files that were not moved yet, so that what lies at their path is the user's own."""
     return {path for path in entry.aside if not os.path.lexists(os.path.join(aside_folder(repo, entry), path))}
+
+
+def in_place_of_edits(repo: Repo, entry: Entry) -> set[str]:
+    """Those that stand where the entry has an edit: above it, or below it where it is a folder now."""
+    edited = [edit.path for edit in entry.edits]
+    return {
+        path
+        for path in still_there(repo, entry)
+        if any(path.startswith(f"{other}/") or other.startswith(f"{path}/") for other in edited)
+    }
 
 
 def put_back(repo: Repo, entry: Entry) -> str:

@@ -52,7 +52,8 @@ def move_back_at(place: str, git: Git, entry: Entry, move: Move) -> str:
     if not _has_begun(entry, move) or (entry.state == "finished" and (there.edits or there.head.oid == move.old)):
         _step_back(there, git, move)
         return ""
-    return rewind(there, git, journal.write(there, entry._replace(state="undoing")), move)
+    entry = journal.write(there, entry._replace(state="undoing"))
+    return rewind(there, git, entry._replace(edits=()), move)
 
 
 def check_step_back(repo: Repo, git: Git, move: Move) -> None:

@@ -1,14 +1,8 @@
-"""The object id that git gives the bytes of a file, whatever filters and attributes say."""
+"""The object id that git gives to bytes, whatever filters and attributes say."""
 
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
-
-
-def blob_id(path: Path, width: int) -> str:
-    """The id of a file's bytes as they are; `width` is that of the repository's ids, which tells the hash."""
-    return id_of(path.read_bytes(), width)
 
 
 def id_of(content: bytes, width: int) -> str:

@@ -7,16 +7,18 @@ that is in no list holds the same content for git to merge.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from tooling.errors import Exit, UserError
 from tooling.git import parse
 from tooling.git.command import Git, text
+from tooling.git.folders import below_a_file, drop_if_empty, files_on_the_way
 from tooling.git.journal import Edit, Entry, place_of
-from tooling.git.plan import RefusedError
+from tooling.git.plan import Next, RefusedError
 from tooling.git.state import Change, Repo
-from tooling.git.text import several, to_git
+from tooling.git.text import several, shown, to_git
 
 
 def make_stash(git: Git, changes: Sequence[Change]) -> str:
@@ -29,6 +31,7 @@ def make_stash(git: Git, changes: Sequence[Change]) -> str:
             "cannot-put-away",
             f"git cannot stash these edits: {text(done.err).partition(chr(10))[0] or 'it sees no change in them'}",
             details=several([change.path for change in changes]),
+            next=[Next("commit them for the while", ("git", "commit", "-a"))],
         )
     return text(done.out)
 
@@ -49,10 +52,15 @@ def kept_files(repo: Repo, entry: Entry) -> Path:
 
 
 def put_away(git: Git, edits: Sequence[Edit]) -> None:
-    """Make index and working tree equal to HEAD for these paths, all of which have been copied."""
-    paths = "\0".join(edit.path for edit in edits)
+    """Make index and working tree equal to HEAD for these paths, all of which have been copied.
+
+    What HEAD does not have goes first: it may stand where HEAD has a folder, or below one of its files.
+    """
+    held = set(parse.records(git.ask("ls-tree", "-r", "--name-only", "-z", "HEAD"))) if edits else set()
     command = ("restore", "--source=HEAD", "--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul")
-    git.ask("--literal-pathspecs", *command, stdin=to_git(paths))
+    for is_held in (False, True):
+        if paths := "\0".join(edit.path for edit in edits if (edit.path in held) is is_held):
+            git.ask("--literal-pathspecs", *command, stdin=to_git(paths))
 
 
 def put_back(repo: Repo, git: Git, entry: Entry, head: str) -> str:
@@ -79,10 +87,12 @@ def write(repo: Repo, git: Git, edits: Sequence[Edit], place: Path) -> None:
     if not edits:
         return
     for edit in edits:
-        target = Path(repo.root, edit.path)
-        remove(target)
-        if edit.kept and not _copy(place / edit.path, target):
-            raise UserError(f"the copy {place / edit.path} is gone", exit=Exit.ENVIRONMENT)
+        remove(repo, edit.path)
+    for edit in edits:
+        if edit.kept:
+            _check_free(repo, edit.path)
+            if not _copy(place / edit.path, Path(repo.root, edit.path)):
+                raise UserError(f"the copy {shown(str(place / edit.path))} is gone", exit=Exit.ENVIRONMENT)
     # Width of the ids decides the width of the zeros that remove a path.
     zeros = "0" * len(repo.head.oid)
     lines = [f"0 {zeros}\t{edit.path}" for edit in edits]
@@ -116,7 +126,19 @@ def _copy(source: Path, target: Path) -> bool:
     return True
 
 
-def remove(path: Path) -> None:
-    """Remove a file or a symbolic link; a folder stays."""
-    if path.is_symlink() or path.is_file():
-        path.unlink()
+def remove(repo: Repo, path: str) -> None:
+    """Remove a file or a symbolic link of the working tree; a folder stays, and so does what a link leads to."""
+    place = Path(repo.root, path)
+    if not below_a_file(repo.root, os.path.dirname(path)) and (place.is_symlink() or place.is_file()):
+        place.unlink()
+
+
+def _check_free(repo: Repo, path: str) -> None:
+    """Refuse to put a file where a folder with files in it stands, or below what is no folder."""
+    drop_if_empty(os.path.join(repo.root, path))
+    if found := files_on_the_way(repo.root, path):
+        raise UserError(
+            f"{shown(found[0])} is where your edit of {shown(path)} belongs",
+            hint="move it away, then see where things stand with: mergeready status",
+            exit=Exit.STOPPED,
+        )

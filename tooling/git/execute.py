@@ -77,7 +77,7 @@ def go_on(way: Way, entry: Entry, command: str, tell: Callable[[str], None]) -> 
 
 def _run(way: Way, entry: Entry, step: Step) -> Ended:
     if step.action == "set-aside":
-        aside.set_aside(way.repo, entry)
+        aside.set_aside(way.repo, entry, entry.aside)
     elif step.action == "line-ends":
         lineends.take_as_they_are(way.repo, way.git, entry, step.argv[step.argv.index("--") + 1 :])
     elif step.action == "put-away":

@@ -14,6 +14,20 @@ def files_below(place: str) -> list[str]:
     return found
 
 
+def files_at(root: str, path: str) -> list[str]:
+    """The file at this path, or the files below it where it is a folder; a symbolic link is a file."""
+    place = os.path.join(root, path)
+    if not os.path.isdir(place) or os.path.islink(place):
+        return [path] if os.path.lexists(place) else []
+    return [os.path.relpath(below, root).replace(os.sep, "/") for below in files_below(place)]
+
+
+def files_on_the_way(root: str, path: str) -> list[str]:
+    """The same, and where a part of the way to this path is a file or a link, that one."""
+    above = below_a_file(root, os.path.dirname(path))
+    return [above] if above else files_at(root, path)
+
+
 def drop_if_empty(place: str) -> None:
     """Remove a folder with the folders below it, if there is no file in any of them."""
     if os.path.isdir(place) and not os.path.islink(place) and not files_below(place):

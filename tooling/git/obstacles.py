@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from tooling.git import parse
 from tooling.git.command import Git
-from tooling.git.folders import below_a_file, files_below
+from tooling.git.folders import below_a_file, files_at, files_on_the_way
 from tooling.git.names import file_system, unfit
 from tooling.git.state import Repo
 
@@ -20,12 +20,22 @@ def in_the_way(repo: Repo, git: Git, added: Collection[str]) -> Iterator[str]:
         folder = os.path.dirname(path)
         if folder not in parents:
             parents[folder] = below_a_file(repo.root, folder)
-        found.update(dict.fromkeys([parents[folder]] if parents[folder] else _files_at(repo.root, path)))
+        found.update(dict.fromkeys([parents[folder]] if parents[folder] else files_at(repo.root, path)))
     if found:
         # A file whose name only changes its case is in nobody's way where that makes no difference.
         same = file_system(repo).same
         tracked = {same(path) for path in parse.records(git.ask("ls-files", "-z"))}
         yield from sorted(_as_spelled(repo.root, path, same) for path in found if same(path) not in tracked)
+
+
+def in_place_of_edits(repo: Repo) -> tuple[str, ...]:
+    """Files that git does not track where the user has put a folder in the place of a file, or a file in a folder's.
+
+    They are part of an edit, and git would delete them when it puts that edit away.
+    """
+    edited = {change.path for change in repo.edits}
+    gone = [change.path for change in repo.edits if "D" in change.code and not change.submodule.startswith("S")]
+    return tuple(sorted({file for path in gone for file in files_on_the_way(repo.root, path)} - edited))
 
 
 def read_unfit(repo: Repo, git: Git, added: Collection[str], commit: str) -> tuple[str, ...]:
@@ -34,14 +44,6 @@ def read_unfit(repo: Repo, git: Git, added: Collection[str], commit: str) -> tup
     listed = ("ls-tree", "-r", "--name-only", "-z", commit)
     tree = parse.records(git.ask(*listed)) if added and (system.ignores_case or system.composes) else []
     return tuple(unfit(added, tree, system))
-
-
-def _files_at(root: str, path: str) -> list[str]:
-    """The file at this path, or the files below it where it is a folder."""
-    place = os.path.join(root, path)
-    if not os.path.isdir(place) or os.path.islink(place):
-        return [path] if os.path.lexists(place) else []
-    return [os.path.relpath(below, root).replace(os.sep, "/") for below in files_below(place)]
 
 
 def _as_spelled(root: str, path: str, same: Callable[[str], str]) -> str:

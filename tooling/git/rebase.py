@@ -49,10 +49,11 @@ def plan_rebase(
 def _steps(replay: Replay, backup: str, onto_name: str, stash: str, moved: tuple[Move, ...]) -> Iterator[Step]:
     rebase = (*REBASE, UPDATE_REFS) if moved else REBASE
     yield Step("back-up", ("update-ref", backup, replay.tip), "keep the branch as it is now")
-    if replay.in_the_way:
+    aside = sorted({*replay.in_the_way, *(replay.in_place_of_edits if stash else ())})
+    if aside:
         # What is run is kinder: the files are moved under git's folder, and nothing is deleted.
-        clean = ("clean", "-x", "--force", "--", *replay.in_the_way)
-        yield Step("set-aside", clean, f"keep {count(len(replay.in_the_way), 'file')} of yours out of the way")
+        clean = ("clean", "-x", "--force", "--", *aside)
+        yield Step("set-aside", clean, f"keep {count(len(aside), 'file')} of yours out of the way")
     if replay.line_ends:
         # What is run writes the attribute first, and takes it back in the end.
         why = f"take the line ends of {count(len(replay.line_ends), 'file')} as they are until the rebase has ended"

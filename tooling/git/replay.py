@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tooling.git import parse
 from tooling.git.command import Git, Question, text
 from tooling.git.lineends import only_line_ends
-from tooling.git.obstacles import in_the_way, read_unfit
+from tooling.git.obstacles import in_place_of_edits, in_the_way, read_unfit
 from tooling.git.state import Commit, Repo
 
 LOG = ("log", "--no-show-signature", "--encoding=UTF-8", f"--format={parse.COMMIT_FORMAT}")
@@ -44,6 +44,8 @@ class Replay(NamedTuple):
     merged: bool = False
     incoming: tuple[Difference, ...] = ()
     in_the_way: tuple[str, ...] = ()
+    in_place_of_edits: tuple[str, ...] = ()
+    """Files that git does not track where the user has deleted what it does track."""
     roots: tuple[Commit, ...] = ()
     """Where the branch and the other side begin, if they have nothing in common."""
     unfit: tuple[str, ...] = ()
@@ -94,6 +96,7 @@ def read_replay(repo: Repo, git: Git, onto: str, *, ref: str = "", known: str = 
         merged=_adds_nothing(text(trees.answer()).split(), merged),
         incoming=incoming,
         in_the_way=tuple(in_the_way(repo, git, added)),
+        in_place_of_edits=in_place_of_edits(repo),
         unfit=read_unfit(repo, git, {change.path for change in incoming if change.status == "A"}, onto),
         hidden=tuple(_hidden(repo, git, flags.answer(), incoming)),
         line_ends=only_line_ends(repo, git),

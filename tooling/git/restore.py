@@ -34,6 +34,7 @@ def restore(repo: Repo, git: Git, entry: Entry, closed: State) -> Restored:
     own = next((move for move in entry.moves if move.ref == entry.ref and move.old), None)
     if own and (entry.state != "finished" or entry.edits):
         entry = journal.write(repo, entry._replace(state="undoing"))
+        aside.set_aside(repo, entry, aside.in_place_of_edits(repo, entry))
         kept = rewind(repo, git, entry, own)
         edits.write(repo, git, entry.edits, edits.kept_files(repo, entry))
         git.attempt("update-index", "-q", "--refresh")

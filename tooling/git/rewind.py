@@ -6,12 +6,14 @@ worktree that had nothing uncommitted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tooling.git import aside, edits, journal, parse
-from tooling.git.blob import blob_id
+from tooling.git.blob import id_of
 from tooling.git.command import Git, failed
+from tooling.git.folders import files_on_the_way
 from tooling.git.journal import Entry
 from tooling.git.plan import Move
 from tooling.git.read import read_operation
@@ -23,11 +25,14 @@ def rewind(repo: Repo, git: Git, entry: Entry, move: Move) -> str:
     """Check out what a branch was before it moved; the folder with what was changed since, where something was."""
     passing = _passing_paths(git, entry, move, repo.head.oid)
     strays = left_behind(git, entry)
-    kept = _keep(repo, git, entry, move, passing | strays)
+    edited = {edit.path for edit in entry.edits}
+    kept = _keep(repo, git, entry, move, passing | strays | edited)
     _end_rebase(repo, git)
     before = set(parse.records(git.ask("ls-tree", "-r", "--name-only", "-z", move.old)))
     for path in strays | passing - before - aside.still_there(repo, entry):
-        edits.remove(Path(repo.root, path))
+        edits.remove(repo, path)
+    for path in _standing(repo, edited):
+        edits.remove(repo, path)
     git.ask("read-tree", "--reset", "-u", move.old)
     git.ask("symbolic-ref", "-m", "mergeready: restore", "HEAD", move.ref)
     git.ask("update-ref", "-m", "mergeready: restore", move.ref, move.old)
@@ -58,16 +63,28 @@ def _keep(repo: Repo, git: Git, entry: Entry, move: Move, passing: set[str]) -> 
     dirty = {change.path for change in repo.edits}
     replayed = git.line("rev-parse", "--verify", "--quiet", "REBASE_HEAD")
     known = set(_known_blobs(git, {move.old, entry.onto, repo.head.oid, entry.stash, replayed}))
-    for path in sorted((dirty | passing) - aside.still_there(repo, entry)):
-        source = Path(repo.root, path)
-        copied = edits.kept_files(repo, entry) / path
-        if source.is_symlink() or not source.is_file() or blob_id(source, len(move.old)) in known:
+    for path in sorted(_standing(repo, dirty | passing) - aside.still_there(repo, entry)):
+        content = _content(Path(repo.root, path))
+        if content is None or id_of(content, len(move.old)) in known:
             continue
-        if copied.is_file() and copied.read_bytes() == source.read_bytes():
+        if content == _content(edits.kept_files(repo, entry) / path):
             continue
         (place / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, place / path)
+        shutil.copy2(Path(repo.root, path), place / path, follow_symlinks=False)
     return str(place) if place.exists() else ""
+
+
+def _standing(repo: Repo, paths: Iterable[str]) -> set[str]:
+    """What stands at these paths, and above or below them where a file has become a folder or the other way round."""
+    own = (path for path in paths if not os.path.lexists(os.path.join(repo.root, path, ".git")))
+    return {file for path in own for file in files_on_the_way(repo.root, path)}
+
+
+def _content(path: Path) -> bytes | None:
+    """The bytes that git would store for a file or a symbolic link, unfiltered; None for what it cannot store."""
+    if path.is_symlink():
+        return os.fsencode(os.readlink(path))
+    return path.read_bytes() if path.is_file() else None
 
 
 def _known_blobs(git: Git, commits: set[str]) -> Iterator[str]:
