@@ -10,6 +10,7 @@ from tooling.git import aside, edits, journal, lineends
 from tooling.git.command import Git, text
 from tooling.git.conflicts import Conflict, read_conflicts, remembers
 from tooling.git.fetch import last_words
+from tooling.git.hint import drop_hint
 from tooling.git.journal import Entry
 from tooling.git.plan import Step
 from tooling.git.read import read_operation
@@ -71,7 +72,7 @@ def execute(way: Way, entry: Entry, tell: Callable[[str], None]) -> Ended:
 def go_on(way: Way, entry: Entry, command: str, tell: Callable[[str], None]) -> Ended:
     """Go on with a rebase that git has in progress: `command` is continue or skip."""
     with watched(way.repo.git_dir, tell):
-        done = _patient(_verbatim(way.git), ("rebase", f"--{command}"))
+        done = _again(way, command)
     return _rebased(way, entry, done)
 
 
@@ -128,7 +129,7 @@ def _rebased(way: Way, entry: Entry, done: Done) -> Ended:
             way.git.ask(
                 "--literal-pathspecs", "add", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=to_git(paths)
             )
-        done = _patient(_verbatim(way.git), ("rebase", "--continue"))
+        done = _again(way, "continue")
 
 
 def _why_it_stands(done: Done, conflicts: tuple[Conflict, ...], where: str) -> Stop:
@@ -146,9 +147,11 @@ def _why_it_stands(done: Done, conflicts: tuple[Conflict, ...], where: str) -> S
     return Stop("stopped", f"git stopped {where}: {last_words(done)}")
 
 
-def _verbatim(git: Git) -> Git:
-    """Git that takes no line of a message for a comment: going on after a conflict would drop those with a `#`."""
-    return git._replace(extra=(*git.extra, "core.commentChar=\1"))
+def _again(way: Way, command: str) -> Done:
+    """Go on with a rebase: after a conflict the message is what it was, with nothing added, and no line a comment."""
+    drop_hint(way.repo.git_dir, way.git)
+    verbatim = way.git._replace(extra=(*way.git.extra, "core.commentChar=\1", "commit.status=false"))
+    return _patient(verbatim, ("rebase", f"--{command}"))
 
 
 def _patient(git: Git, argv: tuple[str, ...]) -> Done:

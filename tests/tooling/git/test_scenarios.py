@@ -163,8 +163,11 @@ def test_s13_a_rebase_goes_through_where_large_files_cannot_be_fetched(bench: Be
     assert (bench.work / "large.bin").read_text(encoding="utf-8") == "pointer\n"
 
 
-def test_s14_continue_needs_no_editor_and_keeps_the_message(bench: Bench) -> None:
+@pytest.mark.parametrize("cleanup", ["", "scissors", "verbatim", "whitespace"])
+def test_s14_continue_needs_no_editor_and_keeps_the_message(bench: Bench, cleanup: str) -> None:
     message = "Change line 3\n\n# not a comment\n\nbody\n"
+    if cleanup:
+        bench.git("config", "commit.cleanup", cleanup)
     bench.git("reset", "--quiet", "--hard", "origin/main")
     bench.commit("x", {"a.txt": text({3: "mine"})})
     bench.git("commit", "--quiet", "--amend", "--cleanup=verbatim", "--message", message)
