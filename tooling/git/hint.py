@@ -23,7 +23,9 @@ def drop_hint(git_dir: str, git: Git) -> None:
     message = path.read_bytes()
     own = git.attempt("cat-file", "commit", "REBASE_HEAD").out.partition(b"\n\n")[2]
     if (short := without_hint(message, own)) != message:
-        path.write_bytes(short)
+        draft = path.with_name("message.draft")
+        draft.write_bytes(short)
+        draft.replace(path)
 
 
 def without_hint(message: bytes, own: bytes) -> bytes:
