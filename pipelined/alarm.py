@@ -99,6 +99,6 @@ def forget(error: BaseException | None) -> None:
         traceback = error.__traceback__
         while traceback is not None:
             if str(traceback.tb_frame.f_globals.get("__name__")).startswith("torch.distributed"):
-                traceback.tb_frame.clear()
+                torch_private.forget_frame(traceback.tb_frame)
             traceback = traceback.tb_next
         error = error.__cause__ or error.__context__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from types import SimpleNamespace
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -109,6 +109,15 @@ def let_go(schedule: Any) -> None:
             kept.clear()
     for kept in (getattr(schedule, "fwd_recv_ops", {}), getattr(schedule, "bwd_recv_ops", {})):
         kept.clear()
+
+
+def forget_frame(frame: FrameType) -> None:
+    """Have a frame of torch's that has ended forget what it holds, connections among it.
+
+    A function inside another keeps the list of what is being sent even when the frame is cleared.
+    """
+    frame.f_locals.get("send_ops", []).clear()
+    frame.clear()
 
 
 def actions(order: Order) -> dict[int, list[Any]]:

@@ -89,6 +89,23 @@ def test_all_raise_what_one_raised(how: str, rank: int, processes: int, words: s
     assert results == expected
 
 
+def fail_behind_what_is_being_sent() -> tuple[str, bool]:
+    """What is raised where the head is back on the first IPU, which fails while it sends; and if that was quick."""
+    model = tiny_model(transformers.BertForMaskedLM)
+    batch = {**sample_inputs(model), "labels": torch.full_like(sample_inputs(model)["input_ids"], 10**6)}
+    with distribute(model, IPUConfig(ipus_per_replica=2, execution=Execution(microbatches=MICROBATCHES))) as pipe:
+        began = time.monotonic()
+        raised = raised_by(lambda: pipe.forward_backward([batch] * MICROBATCHES))
+        return raised[1], time.monotonic() - began < 10
+
+
+def test_a_message_under_way_keeps_nobody_waiting_for_one_that_failed() -> None:
+    first, second = run(fail_behind_what_is_being_sent, processes=2)
+
+    assert first == ("Target 1000000 is out of bounds.", True)
+    assert second == ("process 0: IndexError: Target 1000000 is out of bounds.", True)
+
+
 def test_all_raise_when_one_is_killed() -> None:
     ended = outcomes(fail_in_a_step, processes=4, patience=60, how="kill", rank=3)
 

@@ -9,6 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 
 import torch.distributed.pipelining
+from torch.distributed.pipelining import schedules
 
 import pipelined
 
@@ -65,6 +66,12 @@ def test_torch_has_the_private_attributes_that_are_read() -> None:
             attrgetter(one.removeprefix("torch."))(torch)
     assert [one for one in sorted(UNDOCUMENTED | {one for one in read if one[0] == "_"}) if one not in source] == []
     assert sorted(UNDOCUMENTED - read) == []
+
+
+def test_torch_keeps_what_a_schedule_sends_where_it_is_forgotten() -> None:
+    step = schedules._PipelineScheduleRuntime._step_microbatches
+
+    assert "send_ops" in step.__code__.co_cellvars
 
 
 def test_no_other_file_uses_private_names() -> None:
