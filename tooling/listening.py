@@ -9,13 +9,16 @@ import os
 import subprocess
 import time
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
 
 _TURN = 0.2
 """Seconds between two looks at the clock: on Windows nothing else lets a Ctrl-C through."""
+_MOMENT = 0.5
+"""Seconds for which what a process has started may still hold its pipes open once it has ended itself."""
 
 
 def listen(
@@ -33,9 +36,12 @@ def listen(
     heard: tuple[list[bytes], list[bytes]] = ([], [])
     pieces: SimpleQueue[tuple[int, bytes]] = SimpleQueue()
     for number, stream in enumerate((process.stdout, process.stderr)):
-        Thread(target=_read, args=(stream, number, pieces), daemon=True).start()
-    deadline, still_open = time.monotonic() + silence, 2
-    while still_open:
+        # A number of its own: that of a stream which was closed might be another's while the thread still reads it.
+        Thread(target=_read, args=(os.dup(stream.fileno()), number, pieces), daemon=True).start()
+    deadline, still_open, last = time.monotonic() + silence, 2, inf
+    while still_open and time.monotonic() < last:
+        if last == inf and process.poll() is not None:
+            last = time.monotonic() + _MOMENT
         try:
             number, piece = pieces.get(timeout=max(0.0, min(_TURN, deadline - time.monotonic())))
         except Empty:
@@ -50,11 +56,11 @@ def listen(
     return b"".join(heard[0]), b"".join(heard[1])
 
 
-def _read(stream: IO[bytes], number: int, pieces: SimpleQueue[tuple[int, bytes]]) -> None:
-    """Hand on what comes, and in the end an empty piece."""
+def _read(stream: int, number: int, pieces: SimpleQueue[tuple[int, bytes]]) -> None:
+    """Hand on what comes from an open file, and in the end an empty piece."""
     try:
-        while piece := os.read(stream.fileno(), 1 << 16):
+        while piece := os.read(stream, 1 << 16):
             pieces.put((number, piece))
-    except (OSError, ValueError):  # it was closed: nobody waits any more
-        pass
-    pieces.put((number, b""))
+    finally:
+        os.close(stream)
+        pieces.put((number, b""))

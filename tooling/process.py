@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 from typing import NamedTuple
 
 from tooling.errors import Exit, UserError
@@ -16,6 +19,10 @@ class Done(NamedTuple):
     status: int
     out: bytes
     err: bytes
+
+
+_MOMENT = 0.5
+"""Seconds for which what a process has started may still hold its pipes open once it has ended itself."""
 
 
 class SilentError(Exception):
@@ -50,7 +57,7 @@ class Started:
         Ctrl-C is passed on, and raised once it has ended.
         """
         try:
-            out, err = self._process.communicate(self._stdin or None, timeout)
+            out, err = self._hear(timeout)
         except (subprocess.TimeoutExpired, KeyboardInterrupt) as error:
             from tooling.ending import end
 
@@ -67,6 +74,25 @@ class Started:
         if self._process.returncode is None:
             self._process.kill()
             self._process.communicate()
+
+    def _hear(self, timeout: float | None) -> tuple[bytes, bytes]:
+        """All that it writes to its two streams; TimeoutExpired after `timeout` seconds.
+
+        A hook may leave a program behind that holds the pipes open for hours, so they are not waited for where they
+        can be left (on Windows they cannot).
+        """
+        deadline, stdin = time.monotonic() + (inf if timeout is None else timeout), self._stdin or None
+        while True:
+            ended = self._process.poll() is not None
+            try:
+                return self._process.communicate(stdin, min(_MOMENT, max(0.0, deadline - time.monotonic())))
+            except subprocess.TimeoutExpired as error:
+                if ended and sys.platform != "win32":
+                    self._close_pipes()
+                    return error.output or b"", error.stderr or b""
+                if time.monotonic() >= deadline:
+                    raise
+                stdin = None
 
     def _close_pipes(self) -> None:
         """Close our ends without reading on: what it started itself may hold the other ends for long."""

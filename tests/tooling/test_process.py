@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -62,6 +65,18 @@ def test_silence_ends_a_process_with_all_that_it_started(tmp_path: Path) -> None
     while _is_alive(int(note.read_text(encoding="utf-8"))) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not _is_alive(int(note.read_text(encoding="utf-8")))
+
+
+@posix
+@pytest.mark.parametrize("start", [run, partial(run_while_it_speaks, silence=60)])
+def test_what_a_process_leaves_behind_is_not_waited_for(start: Callable[..., Done]) -> None:
+    script = "head -c 300000 /dev/zero; sleep 20 & echo $! >&2; exit 3"
+    began = time.monotonic()
+
+    done = start(["sh", "-c", script], env=ENV)
+
+    os.kill(int(done.err), signal.SIGKILL)
+    assert (done.status, len(done.out), time.monotonic() - began < 15) == (3, 300000, True)
 
 
 def test_a_process_that_takes_too_long_is_ended() -> None:

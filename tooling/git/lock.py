@@ -31,7 +31,10 @@ def only_one(repo: Repo, command: str, *, patience: float = 2.0) -> Iterator[tup
         file.truncate(0)
         file.write(f"mergeready {command}, process {os.getpid()}\n")
         file.flush()
-        yield _handed_on(file)
+        try:
+            yield _handed_on(file)
+        finally:
+            _unlock(file)
 
 
 def _open(place: str) -> TextIO:
@@ -57,6 +60,9 @@ if sys.platform == "win32":
             return False
         return True
 
+    def _unlock(file: TextIO) -> None:
+        """Nothing: the lock ends as the file is closed."""
+
     def _handed_on(file: TextIO) -> tuple[int, ...]:
         """Files that the processes we start should hold: none, as a lock belongs to one process there."""
         return ()
@@ -72,6 +78,12 @@ else:
         except OSError:
             return False
         return True
+
+    def _unlock(file: TextIO) -> None:
+        """Let go of it for all who hold it: git has ended, but a program that a hook has left behind may not."""
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_UN)
 
     def _handed_on(file: TextIO) -> tuple[int, ...]:
         """Files that the processes we start should hold, so that the lock ends with the last of them."""
