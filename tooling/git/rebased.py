@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tooling.errors import Exit, UserError
-from tooling.git import parse
+from tooling.git import journal, parse
 from tooling.git.aside import still_there
 from tooling.git.command import Git, text
 from tooling.git.execute import Ended, Stop
@@ -51,10 +51,14 @@ def rebase_outcome(repo: Repo, git: Git, command: str, ended: Ended) -> Outcome:
 
 
 def _take_back(repo: Repo, git: Git, entry: Entry) -> None:
-    """Take back a run that came to nothing; where that is refused, say how it is done later."""
+    """Take back a run that came to nothing; where that is refused, say how it is done later, if it changed anything."""
+    now = read_repo(repo.root)
     try:
-        restore(read_repo(repo.root), git, entry, "abandoned")
+        restore(now, git, entry, "abandoned")
     except RefusedError as refused:
+        if (now.head, now.changes, entry.aside) == (repo.head, repo.changes, ()):
+            journal.write(repo, entry._replace(state="abandoned"))
+            raise
         raise RefusedError(
             refused.code,
             f"the rebase came to nothing, and cannot be taken back yet: {refused}",
