@@ -1,7 +1,8 @@
 """Files that git's older merge leaves beside a path in conflict, under a name of its own, when that has been given up.
 
-Where one side has a file and the other a folder, git writes the file as `name~HEAD`. The merge that came with git 2.34
-puts such a file into the index, and takes it away with the conflict; the one before it forgets it.
+Where one side has a file and the other a folder, git writes the file as `name~HEAD`. The merge that a rebase uses since
+git 2.34, and `git stash` since 2.37, puts such a file into the index, and takes it away with the conflict; the one
+before it forgets it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from tooling.git.command import Git
 from tooling.git.journal import Entry
 from tooling.git.state import Repo
 
-_MERGES_CLEANLY = (2, 34)
+_MERGES_CLEANLY = (2, 37)
 # What a rebase and `git stash apply` call their two sides, and the number that makes the name a free one.
 _BESIDE = re.compile(r".~(HEAD|Updated upstream|Stashed changes|[0-9a-f]{4,64} \(.*\))(_\d+)?", re.DOTALL)
 
