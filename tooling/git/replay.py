@@ -73,13 +73,15 @@ def read_replay(repo: Repo, git: Git, onto: str, *, ref: str = "", known: str = 
     bases = (git.line("merge-base", tip, adopted), git.line("merge-base", onto, adopted)) if adopted else ("", "")
     if not base or (adopted and not all(bases)):
         return Replay(tip, onto, "", adopted, foreign=foreign, roots=read_roots(git, tip, onto))
-    merged = git.start("merge-tree", "--write-tree", onto, tip) if repo.version >= (2, 38) else None
-    trees = git.start("rev-parse", f"{onto}^{{tree}}", f"{base}^{{tree}}", f"{tip}^{{tree}}")
+    merges = repo.version >= (2, 38)
+    trees = ("rev-parse", f"{onto}^{{tree}}", f"{base}^{{tree}}", f"{tip}^{{tree}}")
+    merged = (git.start(*trees), git.start("merge-tree", "--write-tree", onto, tip)) if merges else None
     commits = git.start(*LOG, "--reverse", "--topo-order", f"{base}..{tip}")
     behind = git.start("rev-list", "--count", f"{tip}..{onto}")
     flags = git.start("ls-files", "-v", "-z")
     passing = [git.start(*_ADDED, f"{base}..{end}") for end in (tip, adopted) if end]
     incoming = differences(git, tip, onto)
+    changed = differences(git, base, tip) if merged is None else ()
     ahead = differences(git, tip, adopted) if adopted else ()
     added = {change.path for change in (*incoming, *ahead) if change.status == "A"}
     added.update(path for question in passing for path in parse.records(question.answer()))
@@ -93,7 +95,7 @@ def read_replay(repo: Repo, git: Git, onto: str, *, ref: str = "", known: str = 
         commits=parse.commits(commits.answer()),
         behind=int(behind.answer()),
         rewritten=rewritten,
-        merged=_adds_nothing(text(trees.answer()).split(), merged),
+        merged=_adds_nothing(*merged) if merged else holds(incoming, changed),
         incoming=incoming,
         in_the_way=tuple(in_the_way(repo, git, added)),
         in_place_of_edits=in_place_of_edits(repo),
@@ -132,6 +134,14 @@ def _differences(output: bytes) -> Iterator[Difference]:
         yield Difference(next(fields), status[:1], (before, after))
 
 
+def holds(left: Sequence[Difference], changed: Sequence[Difference]) -> bool:
+    """Whether something was changed, and no file that was is among the differences that are left.
+
+    That is what can be told without merging, by a git before 2.38: a file that both sides changed is not held.
+    """
+    return bool(changed) and not {change.path for change in left}.intersection(change.path for change in changed)
+
+
 def _base(git: Git, tip: str, onto: str, known: str, ref: str) -> tuple[str, bool]:
     """Where the branch forked off, from the old history where upstream was rewritten since, and whether it was.
 
@@ -153,12 +163,10 @@ def is_ancestor(git: Git, old: str, new: str) -> bool:
     return git.attempt("merge-base", "--is-ancestor", old, new).status == 0
 
 
-def _adds_nothing(trees: Sequence[str], merged: Question | None) -> bool:
+def _adds_nothing(trees: Question, merged: Question) -> bool:
     """Whether merging the branch would leave the other side as it is, although the branch changed something."""
-    if merged is None:
-        return False
     done = merged.finish()
-    onto, base, tip = trees
+    onto, base, tip = text(trees.answer()).split()
     return done.status == 0 and text(done.out) == onto and base != tip
 
 

@@ -15,7 +15,7 @@ from tooling.git.command import Git, failed, text
 from tooling.git.conflicts import Conflict, read_conflicts
 from tooling.git.plan import RefusedError
 from tooling.git.references import Style, find
-from tooling.git.replay import is_ancestor
+from tooling.git.replay import differences, holds, is_ancestor
 from tooling.git.signing import signs
 from tooling.git.state import SYNCS, Repo
 from tooling.git.sync import Syncing
@@ -59,7 +59,8 @@ def landed(repo: Repo, git: Git, record: Record, tip: str) -> bool:
     if record.tree in text(trees.out).split():
         return True
     if repo.version < (2, 38):
-        return False
+        brought = differences(git, f"{record.commit}^", record.commit)
+        return holds(differences(git, record.commit, tip), brought)
     merged = git.attempt("merge-tree", "--write-tree", tip, record.commit)
     return merged.status == 0 and text(merged.out) == git.line("rev-parse", f"{tip}^{{tree}}")
 
@@ -136,9 +137,11 @@ def _merge_elsewhere(repo: Repo, git: Git, syncing: Syncing, base: str, *, tree:
     start = commit_tree(repo, git, tree, (base,), b"the fork's contents\n")
     there = worktree.add(repo, git, name, start)
     try:
-        there.attempt("merge", "--no-commit", "--no-ff", "--quiet", syncing.new)
+        done = there.attempt("merge", "--no-commit", "--no-ff", "--no-verify-signatures", "--quiet", syncing.new)
         if conflicts := read_conflicts(there):
             return Merged(worktree=there.folder, conflicts=conflicts)
+        if done.status:
+            raise failed("merge", done)
         merged = Merged(text(there.ask("write-tree")))
     except BaseException:
         worktree.remove(git, there.folder)
