@@ -23,7 +23,7 @@ names = st.binary(min_size=1, max_size=12).filter(
 def test_paths_of_any_bytes_survive(tmp_path: Path, found: list[bytes]) -> None:
     folder = tmp_path / os.urandom(8).hex()
     folder.mkdir()
-    subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
+    subprocess.run(["git", "init", "--quiet", "--initial-branch=main"], cwd=folder, check=True)
     for name in found:
         Path(folder, os.fsdecode(name)).write_bytes(b"x\n")
     out = subprocess.run(
