@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tooling.cli import main
+from tooling.git import parse
 
 LINES = [f"line {number}" for number in range(1, 21)]
 OPERATIONS = (
@@ -176,6 +177,11 @@ def copy_of(template: Path, root: Path) -> Bench:
         bench.git("config", f"remote.{remote}.url", str(root / target), at=root / place)
     bench.git("update-index", "-q", "--refresh")
     return bench
+
+
+def git_version() -> tuple[int, int]:
+    """Major and minor version of the git that the tests run with."""
+    return parse.version(subprocess.run(["git", "version"], capture_output=True, check=True).stdout)
 
 
 def text(changed: dict[int, str] | None = None) -> str:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.tooling.git.kills import lost_to_kills
-from tests.tooling.git.repositories import Bench, Result, snapshot, text, write
+from tests.tooling.git.repositories import Bench, Result, git_version, snapshot, text, write
 from tests.tooling.git.test_matrix_environment import fake_git
 from tests.tooling.git.test_matrix_rebase import refused, warned
+
+updates_refs = pytest.mark.skipif(git_version() < (2, 38), reason="git moves branches along since 2.38")
 
 
 def stack(bench: Bench) -> None:
@@ -23,6 +25,7 @@ def subjects(bench: Bench, branch: str) -> list[str]:
     return bench.git("log", "--format=%s", f"upstream/main..{branch}").split("\n")
 
 
+@updates_refs
 def test_branches_below_move_along_and_undo_moves_all_of_them_back(bench: Bench) -> None:
     stack(bench)
     before = snapshot(bench, ours=False)
@@ -57,6 +60,7 @@ def test_without_it_they_stay_and_it_is_said(bench: Bench) -> None:
     }
 
 
+@updates_refs
 def test_a_dry_run_moves_nothing_and_names_what_would_move(bench: Bench) -> None:
     stack(bench)
     before = snapshot(bench)
@@ -69,6 +73,7 @@ def test_a_dry_run_moves_nothing_and_names_what_would_move(bench: Bench) -> None
     ]
 
 
+@updates_refs
 @pytest.mark.parametrize("way", ["abort", "continue", "git", "skip"])
 def test_a_rebase_that_stopped_takes_them_all_along_or_none(bench: Bench, way: str) -> None:
     stack(bench)
@@ -93,6 +98,7 @@ def test_a_rebase_that_stopped_takes_them_all_along_or_none(bench: Bench, way: s
     assert snapshot(bench, ours=False) == before
 
 
+@updates_refs
 def test_finished_with_plain_git_all_of_them_can_be_undone(bench: Bench) -> None:
     stack(bench)
     bench.upstream("Change line 10", {"b.txt": text({10: "theirs"})})
@@ -107,6 +113,7 @@ def test_finished_with_plain_git_all_of_them_can_be_undone(bench: Bench) -> None
     assert snapshot(bench, ours=False) == before
 
 
+@updates_refs
 def test_undo_is_refused_once_a_branch_below_has_moved_on(bench: Bench) -> None:
     stack(bench)
     assert bench.run("rebase", "--update-refs").code == 0
@@ -115,6 +122,7 @@ def test_undo_is_refused_once_a_branch_below_has_moved_on(bench: Bench) -> None:
     assert refused(bench, "undo") == (3, "moved-since")
 
 
+@updates_refs
 def test_undo_from_a_branch_below_moves_that_one_back_under_its_files(bench: Bench) -> None:
     stack(bench)
     old = {name: bench.oid(name) for name in ("feature", "lower", "middle")}
@@ -128,6 +136,7 @@ def test_undo_from_a_branch_below_moves_that_one_back_under_its_files(bench: Ben
     assert bench.git("status", "--porcelain") == " M folder/c.txt"
 
 
+@updates_refs
 def test_a_branch_below_that_another_worktree_holds_is_named(bench: Bench) -> None:
     stack(bench)
     bench.git("worktree", "add", "--quiet", str(bench.root / "second"), "lower")
@@ -149,6 +158,7 @@ def test_a_git_that_cannot_is_told_from_one_that_can(bench: Bench) -> None:
     )
 
 
+@updates_refs
 def test_branches_below_are_taken_along_over_what_a_reviewer_pushed(bench: Bench) -> None:
     stack(bench)
     bench.git("push", "--quiet", "origin", "feature")
@@ -163,6 +173,7 @@ def test_branches_below_are_taken_along_over_what_a_reviewer_pushed(bench: Bench
     assert {name: bench.oid(name) for name in old} == old
 
 
+@updates_refs
 def test_a_kill_while_branches_move_along_loses_none(bench: Bench, tmp_path: Path) -> None:
     stack(bench)
     write(bench.work / "folder/c.txt", text({1: "mine", 9: "edit"}))
