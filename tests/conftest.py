@@ -73,7 +73,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def isolated_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep the user's configuration and the outer process's settings away from every test."""
     home = tmp_path_factory.mktemp("home")
-    configuration = home / "gitconfig"
+    configuration = home / ".gitconfig"  # where a git before 2.32 looks, which does not know GIT_CONFIG_GLOBAL
     configuration.write_text('[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n', encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):

@@ -24,9 +24,22 @@ for package in (checks, tooling):
         importlib.import_module(module.name)
 """
 
+IMPORT_TESTS = """
+del os.mkfifo, os.openpty, os.O_NONBLOCK
+import importlib, pkgutil, tests.tooling
+for module in pkgutil.walk_packages(tests.tooling.__path__, "tests.tooling."):
+    importlib.import_module(module.name)
+"""
+
 
 def test_every_module_can_be_imported(tmp_path: Path) -> None:
     done = as_on_windows(IMPORT_ALL, at=tmp_path)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_every_test_of_them_can_be_imported(tmp_path: Path) -> None:
+    done = as_on_windows(IMPORT_TESTS, at=tmp_path, first="import hypothesis, pytest")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 

@@ -28,11 +28,14 @@ sys.platform = "win32"
 
 
 def as_on_windows(
-    script: str, *argv: str, at: Path, env: dict[str, str] | None = None
+    script: str, *argv: str, at: Path, env: dict[str, str] | None = None, first: str = ""
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a script in a Python that finds itself on Windows as far as our modules can tell."""
+    """Run a script in a Python that finds itself on Windows as far as our modules can tell.
+
+    What runs `first` still finds itself here.
+    """
     return subprocess.run(
-        [sys.executable, "-c", PRELUDE + script, *argv],
+        [sys.executable, "-c", first + PRELUDE + script, *argv],
         cwd=at,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **(env or {})},
         stdin=subprocess.DEVNULL,

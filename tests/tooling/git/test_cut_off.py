@@ -10,7 +10,7 @@ import pytest
 from tests.tooling.git.faults import Fault, Injector
 from tests.tooling.git.repositories import Bench, copy_of, snapshot, text, write
 from tooling.git.command import Git
-from tooling.git.plan import Next, RefusedError
+from tooling.git.plan import RefusedError
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="a shell and signals of POSIX")
 
@@ -119,11 +119,9 @@ def test_a_rebase_that_came_to_nothing_stays_open_while_a_lock_stands_against_ta
     unlock(bench)
     aborted = bench.run("abort")
 
+    (remove, lock), take_back = (step["argv"] for step in refused.json["next"])
     assert (refused.code, refused.json["items"]) == (6, [{"code": "locked"}])
-    assert [step["argv"] for step in refused.json["next"]] == [
-        ["rm", str(bench.work / ".git/index.lock")],
-        ["mergeready", "abort"],
-    ]
+    assert (remove, Path(lock), take_back) == ("rm", bench.work / ".git/index.lock", ["mergeready", "abort"])
     assert (aborted.code, snapshot(bench, ours=False)) == (0, before)
 
 
@@ -137,7 +135,8 @@ def test_the_lock_of_a_branch_that_a_killed_git_has_left_is_named_before_anythin
     refused = bench.run("undo", "--json")
 
     assert (refused.code, refused.json["items"], snapshot(bench)) == (3, [{"code": "locked"}], rebased)
-    assert refused.json["next"][0]["argv"] == ["rm", str(lock)]
+    remove, path = refused.json["next"][0]["argv"]
+    assert (remove, Path(path)) == ("rm", lock)
     lock.unlink()
     assert (bench.run("undo").code, snapshot(bench, ours=False)) == (0, before)
 
@@ -149,7 +148,5 @@ def test_a_lock_that_git_finds_itself_is_named_by_its_file(bench: Bench) -> None
     with pytest.raises(RefusedError) as refused:
         Git(str(bench.work)).ask("update-ref", "refs/heads/other", bench.oid())
 
-    assert (refused.value.code, refused.value.next) == (
-        "locked",
-        (Next("if none is at work, remove it", ("rm", str(lock))),),
-    )
+    ((remove, path),) = (step.argv for step in refused.value.next)
+    assert (refused.value.code, remove, Path(path)) == ("locked", "rm", lock)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -25,7 +26,10 @@ def _has(program: str) -> bool:
     return bool(shutil.which(program, path=place))
 
 
-pytestmark = pytest.mark.skipif(not _has("git-http-backend"), reason="this git has no http-backend")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the servers and broken transports are for POSIX")
+over_http = pytest.mark.skipif(
+    not (_has("git-http-backend") and _has("git-remote-http")), reason="this git was built without HTTP"
+)
 
 
 def everything(bench: Bench) -> list[int]:
@@ -41,6 +45,7 @@ def everything(bench: Bench) -> list[int]:
     return [bench.run(*argv).code for argv in commands]
 
 
+@over_http
 def test_everything_works_over_smart_http(bench: Bench) -> None:
     with http(bench.root) as server:
         point_at(bench, server.url)
@@ -48,6 +53,7 @@ def test_everything_works_over_smart_http(bench: Bench) -> None:
     assert bench.at_fork("refs/heads/main") == bench.oid("refs/heads/main", at=bench.root / "up.git")
 
 
+@pytest.mark.skipif(not _has("git-daemon"), reason="this git has no daemon")
 def test_everything_works_over_git_daemon(bench: Bench) -> None:
     with daemon(bench.root) as address:
         point_at(bench, address)
@@ -55,6 +61,7 @@ def test_everything_works_over_git_daemon(bench: Bench) -> None:
     assert bench.at_fork("refs/heads/main") == bench.oid("refs/heads/main", at=bench.root / "up.git")
 
 
+@over_http
 def test_everything_works_with_a_password_and_shows_it_nowhere(bench: Bench) -> None:
     with http(bench.root, "password") as server:
         point_at(bench, server.url.replace("//", "//ada:secret@"))
@@ -65,6 +72,7 @@ def test_everything_works_with_a_password_and_shows_it_nowhere(bench: Bench) -> 
     assert not any("secret" in result.out + result.err for result in listed)
 
 
+@over_http
 @pytest.mark.parametrize("argv", [("rebase",), ("sync",), ("push",)])
 def test_row_45_without_a_password_it_fails_at_once_and_asks_nobody(bench: Bench, argv: tuple[str, ...]) -> None:
     before = snapshot(bench)
@@ -79,6 +87,7 @@ def test_row_45_without_a_password_it_fails_at_once_and_asks_nobody(bench: Bench
     assert snapshot(bench) == before
 
 
+@over_http
 @pytest.mark.parametrize("behaviour", ["stall", "cut"])
 @pytest.mark.parametrize("argv", [("rebase",), ("sync",), ("push",)])
 def test_row_44_a_server_that_stalls_or_hangs_up_leaves_everything_as_it_was(
@@ -97,6 +106,7 @@ def test_row_44_a_server_that_stalls_or_hangs_up_leaves_everything_as_it_was(
     assert (snapshot(bench), bench.refs("fork.git")) == (before, at_fork)
 
 
+@pytest.mark.skipif(not shutil.which("pgrep"), reason="nothing here lists processes")
 def test_row_44_a_stalled_transport_of_any_kind_is_ended(bench: Bench, tmp_path: Path) -> None:
     stalls = tmp_path / "upload-pack"
     stalls.write_text("#!/bin/sh\nsleep 60\n", encoding="utf-8")
