@@ -1,7 +1,7 @@
 """The list of files in conflict that git adds to a commit's message for whoever edits it.
 
-Git counts on its own cleaning to take it out again, which would take other lines of the message for comments too. Before
-git 2.46 a rebase does without it.
+Git counts on its own cleaning to take it out again, which would take other lines of the message for comments too.
+Before git 2.46 a rebase does without it.
 """
 
 from __future__ import annotations
