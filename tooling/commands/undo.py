@@ -14,7 +14,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from tooling.console import Console
-from tooling.errors import Exit
+from tooling.errors import Exit, UserError
 from tooling.git import journal
 from tooling.git.command import Git
 from tooling.git.journal import Entry
@@ -22,7 +22,7 @@ from tooling.git.lock import only_one
 from tooling.git.options import add_options
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, Pushed, Step
-from tooling.git.pushing import send
+from tooling.git.pushing import Sent, send
 from tooling.git.read import read_repo
 from tooling.git.report import Tell, report
 from tooling.git.restore import restore
@@ -64,7 +64,7 @@ def _undo(options: Namespace, tell: Tell) -> Outcome:
             "undo",
             "done",
             Exit.DONE,
-            f"{entry.command} is undone",
+            _summary(entry),
             tuple(kept),
             refs=taken_back("undo", entry).refs,
             backup=entry.backup,
@@ -72,23 +72,40 @@ def _undo(options: Namespace, tell: Tell) -> Outcome:
         return _push_back(repo, git, entry, outcome, push=options.push)
 
 
+def _summary(entry: Entry) -> str:
+    if entry.command == "push":
+        return f"the push of {shown(entry.ref.removeprefix(HEADS))} has changed nothing here"
+    return f"{entry.command} is undone"
+
+
 def _push_back(repo: Repo, git: Git, entry: Entry, outcome: Outcome, *, push: bool) -> Outcome:
     """Put back on the fork what was pushed there, where nobody has pushed since; or say how."""
     for pushed in entry.pushed:
         step = _reverse(pushed)
+        later = Next(f"{shown(pushed.remote)} still has it; to put that back", ("git", *step.argv))
         if not push:
-            outcome = outcome._replace(
-                next=(*outcome.next, Next("the fork still has it; to put that back", ("git", *step.argv)))
-            )
+            outcome = outcome._replace(next=(*outcome.next, later))
             continue
-        sent = send(
-            repo, git, Remote(pushed.remote, ""), step, Pushed(pushed.remote, pushed.ref, pushed.new, pushed.old)
-        )
+        sent = _send_back(repo, git, pushed, step)
         if sent.pushed is None:
-            summary = f"{outcome.summary} here, but not on {shown(pushed.remote)}: {sent.message}"
-            return outcome._replace(status="remote refused", exit=Exit.REMOTE_REFUSED, summary=summary)
-        outcome = outcome._replace(pushed=(*outcome.pushed, sent.pushed))
+            outcome = outcome._replace(
+                status="remote refused",
+                exit=Exit.REMOTE_REFUSED,
+                summary=f"{_summary(entry)}, and {shown(pushed.remote)} is as it was: {sent.message}",
+                next=(*outcome.next, later),
+            )
+        else:
+            outcome = outcome._replace(pushed=(*outcome.pushed, sent.pushed))
     return outcome
+
+
+def _send_back(repo: Repo, git: Git, pushed: Pushed, step: Step) -> Sent:
+    """Push what was there before; a remote that cannot be reached leaves what is undone here as it is."""
+    back = Pushed(pushed.remote, pushed.ref, pushed.new, pushed.old)
+    try:
+        return send(repo, git, Remote(pushed.remote, ""), step, back)
+    except UserError as error:
+        return Sent(code="unreachable", message=str(error))
 
 
 def _reverse(pushed: Pushed) -> Step:

@@ -13,7 +13,7 @@ from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, Plan, Pushed, Step
 from tooling.git.pushing import send
 from tooling.git.remotes import find_roles
-from tooling.git.state import HEADS, Repo
+from tooling.git.state import HEADS, Repo, tracking_ref
 from tooling.git.text import shown
 
 _WAYS = {
@@ -33,7 +33,7 @@ def push_of_sync(repo: Repo, git: Git, entry: Entry, step: Step) -> Ended:
     assert fork
     source, _, target = step.argv[-1].partition(":")
     new = git.line("rev-parse", "--verify", source)
-    old = repo.refs.get(f"refs/remotes/{fork.name}/{target.removeprefix(HEADS)}", "")
+    old = git.line("rev-parse", "--verify", "--quiet", tracking_ref(fork.name, target.removeprefix(HEADS)))
     try:
         sent = send(repo, git, fork, step, Pushed(fork.name, target, old, new))
     except UserError as error:
