@@ -16,6 +16,8 @@ _LOCAL = (
     *("GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE"),
     *("GIT_INDEX_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_SHALLOW_FILE"),
     *("GIT_COMMON_DIR", "GIT_INTERNAL_SUPER_PREFIX"),
+    # Not of that list either: one hides the refs of a remote, the other keeps refs from being written.
+    *("GIT_NAMESPACE", "GIT_QUARANTINE_PATH"),
     # Not of that list, but they change what a path or an attribute means.
     *("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_ATTR_SOURCE"),
 )

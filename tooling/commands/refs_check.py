@@ -132,6 +132,8 @@ def _items(message: bytes, found: tuple[Reference, ...]) -> tuple[dict[str, Any]
 
 
 def _message(options: Namespace, git: Git) -> bytes:
+    if options.commit and options.file:
+        raise UserError("a file and --commit are two messages: choose one")
     if options.commit:
         oid = git.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{options.commit}^{{commit}}")
         if not oid:

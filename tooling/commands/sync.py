@@ -19,7 +19,7 @@ from argparse import ArgumentParser, Namespace
 from tooling.commands.rebase import check_unfinished
 from tooling.commands.refs_check import style_of
 from tooling.console import Console
-from tooling.errors import Exit
+from tooling.errors import Exit, UserError
 from tooling.git import journal, worktree
 from tooling.git.command import Git
 from tooling.git.confirm import confirm
@@ -67,7 +67,17 @@ def run(options: Namespace, console: Console) -> int:
     return report("sync", options, console, lambda tell: _sync(options, tell))
 
 
+def _check_options(options: Namespace) -> None:
+    """UserError for options that would be passed over without a word."""
+    if options.via_pr and options.realign:
+        raise UserError("--via-pr and --realign are two ways to sync: choose one")
+    only_via_pr = {"--push": options.push, "--message": options.message, "--strip": options.strip}
+    if given := [name for name, value in only_via_pr.items() if value and not options.via_pr]:
+        raise UserError(f"{given[0]} goes with --via-pr only", hint="see: mergeready sync --help")
+
+
 def _sync(options: Namespace, tell: Tell) -> Outcome:
+    _check_options(options)
     repo = read_repo()
     with only_one(repo, "sync") as lock:
         git, roles = Git(repo.root, lock=lock), check_forked(find_roles(repo))

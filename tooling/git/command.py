@@ -62,7 +62,7 @@ class Git(NamedTuple):
         """What a command prints; UserError with git's own words where it fails."""
         done = self.attempt(*arguments, stdin=stdin)
         if done.status:
-            raise failed(arguments[0], done)
+            raise failed(next(word for word in arguments if not word.startswith("-")), done)
         return done.out
 
     def line(self, *arguments: str) -> str:
@@ -134,11 +134,12 @@ def text(output: bytes) -> str:
 
 def failed(name: str, done: Done) -> UserError:
     """What to tell the user where a command failed that should not."""
-    said = next((line for line in text(done.err).splitlines() if line.strip()), f"exit status {done.status}")
+    lines = [line for line in text(done.err).splitlines() if line.strip()]
+    said = next((line for line in lines if line.startswith(("fatal:", "error:"))), "".join(lines[:1]))
     lock = next((word for word in said.split("'") if word.endswith(".lock")), "")
     if lock and "unable to create" in said.lower():
         return locked(lock)
-    return UserError(f"git {name} failed: {said}", exit=Exit.ENVIRONMENT)
+    return UserError(f"git {name} failed: {shown(said) or f'exit status {done.status}'}", exit=Exit.ENVIRONMENT)
 
 
 def locked(path: str) -> RefusedError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from itertools import takewhile
 from typing import NamedTuple
 
 from tooling.errors import Exit, UserError
@@ -44,11 +45,12 @@ class Advertised(NamedTuple):
 
 
 def patience(repo: Repo) -> float:
-    """Seconds for which a remote may say nothing."""
+    """Seconds for which a remote may say nothing; what is no time at all does not count."""
     try:
-        return float(repo.setting("mergeready.timeout", PATIENCE))
+        seconds = float(repo.setting("mergeready.timeout", PATIENCE))
     except ValueError:
-        return float(PATIENCE)
+        seconds = 0.0
+    return seconds if seconds > 0 else float(PATIENCE)
 
 
 def ask_remote(repo: Repo, git: Git, remote: Remote, *refs: str) -> Advertised:
@@ -88,10 +90,13 @@ def unreachable(remote: str, done: Done) -> UserError:
 
 
 def last_words(done: Done) -> str:
-    """The line of an error output that says most: the first fatal one, or the last of all."""
-    lines = [line.strip() for line in text(done.err).replace("\r", "\n").splitlines() if line.strip()]
-    fatal = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR:"))]
-    return shown((fatal or lines[-1:] or [f"exit status {done.status}"])[0])
+    """The line of an error output that says most, the first fatal one or the last of all, with what it lists."""
+    lines = [line.rstrip() for line in text(done.err).replace("\r", "\n").splitlines() if line.strip()]
+    fatal = (number for number, line in enumerate(lines) if line.startswith(("fatal:", "error:", "ERROR:")))
+    first = next(fatal, len(lines) - 1)
+    listed = takewhile(lambda line: line.startswith("\t"), lines[first + 1 :] if first >= 0 else [])
+    said = [*lines[first : first + 1], ", ".join(line.strip() for line in listed)]
+    return shown(" ".join(filter(None, said)).strip() or f"exit status {done.status}")
 
 
 def _persist(repo: Repo, git: Git, remote: Remote, *arguments: str) -> bytes:

@@ -106,8 +106,16 @@ def remotes(settings: dict[str, tuple[str, ...]]) -> tuple[Remote, ...]:
         if key.startswith("remote.") and key.endswith(".url"):
             name = key[len("remote.") : -len(".url")]
             promisor = settings.get(f"remote.{name}.promisor", ("false",))[-1].lower() in ("true", "yes", "on", "1")
-            found.append(Remote(name, _instead(values[0], settings), promisor))
+            found.append(Remote(name, _instead(values[0], settings), promisor, _pushes(name, values, settings)))
     return tuple(found)
+
+
+def _pushes(name: str, urls: tuple[str, ...], settings: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """All that a push goes to: the addresses that are only for that, or each that there is for both."""
+    if own := settings.get(f"remote.{name}.pushurl"):
+        return tuple(_instead(url, settings) for url in own)
+    pushed = ((_instead(url, settings, "pushinsteadof"), url) for url in urls)
+    return tuple(new if new != url else _instead(url, settings) for new, url in pushed)
 
 
 def worktrees(output: bytes) -> tuple[Worktree, ...]:
@@ -132,13 +140,13 @@ def _commits(output: bytes) -> Iterator[Commit]:
             yield Commit(oid, author, date, message.rstrip("\n\0"), tuple(parents.split()))
 
 
-def _instead(url: str, settings: dict[str, tuple[str, ...]]) -> str:
+def _instead(url: str, settings: dict[str, tuple[str, ...]], kind: str = "insteadof") -> str:
     """The URL that git uses for this one: the longest `url.<base>.insteadOf` wins."""
     best = ("", "")
     for key, prefixes in settings.items():
-        if key.startswith("url.") and key.endswith(".insteadof"):
+        if key.startswith("url.") and key.endswith(f".{kind}"):
             fitting = [prefix for prefix in prefixes if url.startswith(prefix)]
-            best = max([best, *((prefix, key[len("url.") : -len(".insteadof")]) for prefix in fitting)], key=_length)
+            best = max([best, *((prefix, key[len("url.") : -len(f".{kind}")]) for prefix in fitting)], key=_length)
     return best[1] + url[len(best[0]) :]
 
 

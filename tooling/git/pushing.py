@@ -14,14 +14,9 @@ from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, Pushed, RefusedError, Step
 from tooling.git.push import Allowed, Pushing, moved_meanwhile, plan_push, push_step, refusal
 from tooling.git.remotes import Roles
-from tooling.git.replay import foreign_commits, is_ancestor
+from tooling.git.replay import foreign_commits
 from tooling.git.state import HEADS, Remote, Repo, tracking_ref
 from tooling.git.text import shown
-
-_WAYS = {
-    "stale": Next("look at what is there", ("git", "fetch", "origin")),
-    "workflow-scope": Next("log in with the right to change them", ("gh", "auth", "refresh", "-s", "workflow")),
-}
 
 
 class Sent(NamedTuple):
@@ -30,6 +25,7 @@ class Sent(NamedTuple):
     pushed: Pushed | None = None
     code: str = ""
     message: str = ""
+    next: tuple[Next, ...] = ()
 
 
 def read_pushing(repo: Repo, git: Git, roles: Roles, ref: str, expected: str) -> Pushing:
@@ -44,7 +40,7 @@ def read_pushing(repo: Repo, git: Git, roles: Roles, ref: str, expected: str) ->
     there = ask_remote(repo, git, fork, ref)
     project = ask_remote(repo, git, roles.upstream) if roles.forked else there
     tip, actual = git.line("rev-parse", "--verify", ref), there.refs.get(ref, "")
-    if not expected and actual and is_ancestor(git, actual, tip):
+    if not expected and actual and _was_ours(git, ref, tip, actual):
         expected = actual
     return Pushing(
         remote=fork,
@@ -65,7 +61,8 @@ def push_branch(repo: Repo, git: Git, pushing: Pushing, allowed: Allowed) -> Sen
     if not plan.steps:
         return Sent()
     if wrong := moved_meanwhile(pushing):
-        return Sent(code="stale" if pushing.actual else "gone", message=wrong)
+        ways = (look_at(pushing.remote.name, pushing.ref),) if pushing.actual else ()
+        return Sent(code="stale" if pushing.actual else "gone", message=wrong, next=ways)
     step = push_step(pushing.remote.name, pushing.ref, pushing.actual and pushing.expected, no_verify=allowed.no_verify)
     return send(repo, git, pushing.remote, step, Pushed(pushing.remote.name, pushing.ref, pushing.actual, pushing.tip))
 
@@ -79,7 +76,16 @@ def send(repo: Repo, git: Git, remote: Remote, step: Step, wanted: Pushed) -> Se
     code, message = refusal(text(done.out), text(done.err), hook)
     if code == "unreachable":
         raise unreachable(shown(remote.name), done)
-    return Sent(code=code, message=message)
+    ways = {
+        "stale": (look_at(remote.name, wanted.ref),),
+        "workflow-scope": (Next("log in with the right to change them", ("gh", "auth", "refresh", "-s", "workflow")),),
+    }
+    return Sent(code=code, message=message, next=ways.get(code, ()))
+
+
+def look_at(remote: str, ref: str) -> Next:
+    """How to see what a remote's branch has; all of it is named, as not every clone follows every branch."""
+    return Next("look at what is there", ("git", "fetch", remote, f"+{ref}:{tracking_ref(remote, ref[len(HEADS):])}"))
 
 
 def push_of_entry(repo: Repo, git: Git, roles: Roles, entry: Entry, *, expected: str, allowed: Allowed) -> Ended:
@@ -115,9 +121,15 @@ def sent_outcome(branch: str, sent: Sent) -> Outcome:
         exit=Exit.REMOTE_REFUSED,
         summary=f"{name} was not pushed: {first}",
         lines=tuple(rest),
-        next=(_WAYS[sent.code],) if sent.code in _WAYS else (),
+        next=sent.next,
         items=({"code": sent.code},),
     )
+
+
+def _was_ours(git: Git, ref: str, tip: str, actual: str) -> bool:
+    """Whether a branch held all that is on the remote, which nobody has followed: pushed from here, then rewritten."""
+    here = git.attempt("cat-file", "-e", f"{actual}^{{commit}}").status == 0
+    return here and not foreign_commits(git, ref, tip, actual)
 
 
 def _ahead(git: Git, tip: str, *bases: str) -> int:

@@ -70,6 +70,10 @@ def read_operation(git_dir: str) -> Operation | None:
     for file, kind in _MARKS.items():
         if os.path.exists(os.path.join(git_dir, file)):
             return Operation(kind)
+    # Between two commits of a sequence there is only what is still to be done.
+    todo = _word(os.path.join(git_dir, "sequencer", "todo"))
+    if todo:
+        return Operation("revert" if todo.startswith("revert") else "cherry-pick")
     return None
 
 

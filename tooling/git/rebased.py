@@ -13,6 +13,7 @@ from tooling.git.journal import Entry, aside_folder
 from tooling.git.matching import Matched, match
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, RefusedError, Warned
+from tooling.git.pushing import look_at
 from tooling.git.read import read_repo
 from tooling.git.rebase import edits_ref, submodules_follow
 from tooling.git.replay import LOG, differences
@@ -46,7 +47,7 @@ def rebase_outcome(repo: Repo, git: Git, command: str, ended: Ended) -> Outcome:
         status="remote refused",
         exit=Exit.REMOTE_REFUSED,
         summary=f"{done.summary}; the push was refused: {stop.message}",
-        next=(Next("look at what is there", ("git", "fetch", "origin")), UNDO),
+        next=(*(look_at(step.argv[-2], entry.ref) for step in entry.remaining[:1]), UNDO),
     )
 
 
@@ -71,6 +72,8 @@ def _take_back(repo: Repo, git: Git, entry: Entry) -> None:
 def _stopped(command: str, entry: Entry, stop: Stop) -> Outcome:
     edits = stop.reason == "edits"
     ways = (WAYS_ON[0], UNDO) if edits else WAYS_ON
+    if not stop.conflicts and stop.reason != "remembered":
+        ways = (ways[0]._replace(why="once that is mended, go on"), *ways[1:])
     lines = [f"your edits are kept in {shown(edits_ref(entry.backup))}"] if entry.stash else []
     if stop.conflicts and not edits:
         lines.append("between <<<<<<< and ======= is upstream, below it is your commit")

@@ -27,8 +27,10 @@ class Roles(NamedTuple):
 
     @property
     def forked(self) -> bool:
-        """Whether the fork is a repository of its own."""
-        return self.fork is not None and address(self.fork.url) != address(self.upstream.url)
+        """Whether the fork is a repository of its own, and no push to it goes to upstream as well."""
+        if self.fork is None:
+            return False
+        return address(self.upstream.url) not in map(address, (self.fork.url, *self.fork.pushes))
 
 
 def find_roles(repo: Repo) -> Roles:

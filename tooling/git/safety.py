@@ -79,7 +79,8 @@ def _merged(repo: Repo, branch: str, onto_name: str) -> RefusedError:
 
 def _to_main(repo: Repo, onto_name: str) -> tuple[str, ...]:
     """How to leave the branch: for the local branch of the same name, where there is one."""
-    name = onto_name.partition("/")[2]
+    prefixes = (f"{shown(remote.name)}/" for remote in repo.remotes)
+    name = next((onto_name.removeprefix(prefix) for prefix in prefixes if onto_name.startswith(prefix)), "")
     return ("git", "switch", name) if f"{HEADS}{name}" in repo.refs else ("git", "switch", "--detach", onto_name)
 
 

@@ -16,7 +16,7 @@ from tooling.git.places import Counts, Place, branch_of
 from tooling.git.plan import Next, RefusedError
 from tooling.git.read import read_changes, read_refs
 from tooling.git.settle import settle
-from tooling.git.state import HEADS, Repo
+from tooling.git.state import HEADS, REMOTES, Repo, tracking_ref
 from tooling.git.text import count, short, shown
 
 
@@ -143,7 +143,8 @@ def _next(repo: Repo, standing: Standing) -> tuple[Next, ...]:
         return tuple(Next("end it", argv) for argv in repo.operation.ways_out)
     if standing.upstream is None:
         return (Next("ask upstream, and see what a rebase would do", ("mergeready", "rebase", "--dry-run", "--fetch")),)
-    if standing.upstream.ahead and repo.head.branch == standing.upstream.name.partition("/")[2]:
+    mains = {tracking_ref(remote.name, repo.head.branch) for remote in repo.remotes}
+    if standing.upstream.ahead and f"{REMOTES}{standing.upstream.name}" in mains:
         return (Next("bring it up to date", ("mergeready", "sync")),)
     if standing.upstream.ahead:
         return (Next("replay your commits on upstream", ("mergeready", "rebase")),)

@@ -56,11 +56,12 @@ class Change(NamedTuple):
 
 
 class Remote(NamedTuple):
-    """A remote: `url` is what git fetches from once `insteadOf` has been applied."""
+    """A remote: `url` is what git fetches from, and `pushes` are those it pushes to, as git rewrites them."""
 
     name: str
     url: str
     promisor: bool = False
+    pushes: tuple[str, ...] = ()
 
 
 class Worktree(NamedTuple):

@@ -14,6 +14,9 @@ from tooling.git.safety import begin_apart
 from tooling.git.state import BACKUPS, HEADS, Commit, Repo
 from tooling.git.text import command_line, count, several, short, shown
 
+_FOLLOW = ("merge", "--ff-only", "--quiet", "--no-squash", "--no-verify-signatures")
+"""What moves a branch that is checked out forward, whatever options it has in the configuration."""
+
 
 class Syncing(NamedTuple):
     """The two main branches and what lies between them."""
@@ -116,7 +119,7 @@ def _local(repo: Repo, syncing: Syncing, ref: str) -> tuple[tuple[Move, ...], tu
         return (), (), (Warned("local-main", f"your own {name} is left as it is: it has commits of its own"),)
     move, why = (Move(ref, now, syncing.new),), f"fast-forward your own {name}"
     if place := repo.elsewhere(ref):
-        go = ("-C", place, "merge", "--ff-only", "--quiet", syncing.new)
+        go = ("-C", place, *_FOLLOW, syncing.new)
         if syncing.movable_elsewhere:
             return move, (Step("fast-forward", go, f"{why} in {shown(place)}"),), ()
         said = f"your own {name} is checked out in {shown(place)}, with work in it, and left as it is"
@@ -126,7 +129,7 @@ def _local(repo: Repo, syncing: Syncing, ref: str) -> tuple[tuple[Move, ...], tu
     if repo.edits or syncing.in_the_way or syncing.unfit:
         reason = f"cannot be held here: {shown(syncing.unfit[0])}" if syncing.unfit else "that are not committed"
         return (), (), (Warned("local-main", f"your own {name} is left as it is: there are files {reason}"),)
-    return move, (Step("fast-forward", ("merge", "--ff-only", "--quiet", syncing.new), why),), ()
+    return move, (Step("fast-forward", (*_FOLLOW, syncing.new), why),), ()
 
 
 def _check_related(syncing: Syncing) -> None:

@@ -82,7 +82,7 @@ def test_the_longest_prefix_that_is_replaced_wins() -> None:
     )
 
     assert remotes(settings) == (
-        Remote("upstream", "git@github.com:octo/cat"),
-        Remote("origin", "https://github.com/ada/cat"),
-        Remote("odd name", "/x"),
+        Remote("upstream", "git@github.com:octo/cat", pushes=("git@github.com:octo/cat",)),
+        Remote("origin", "https://github.com/ada/cat", pushes=("https://github.com/ada/cat",)),
+        Remote("odd name", "/x", pushes=("/x",)),
     )
