@@ -118,11 +118,11 @@ def _pushes(name: str, urls: tuple[str, ...], settings: dict[str, tuple[str, ...
     return tuple(new if new != url else _instead(url, settings) for new, url in pushed)
 
 
-def worktrees(output: bytes) -> tuple[Worktree, ...]:
-    """The worktrees of `git worktree list --porcelain`, bare ones left out."""
+def worktrees(output: bytes, end: str = "\n") -> tuple[Worktree, ...]:
+    """The worktrees of `git worktree list --porcelain`, bare ones left out; `end` is what ends a line there."""
     found = []
-    for block in from_git(output).split("\n\n"):
-        fields = dict(line.partition(" ")[::2] for line in block.split("\n") if line)
+    for block in from_git(output).split(end * 2):
+        fields = dict(line.partition(" ")[::2] for line in block.split(end) if line)
         if "worktree" in fields and "bare" not in fields:
             found.append(Worktree(fields["worktree"], fields.get("HEAD", ""), fields.get("branch", "")))
     return tuple(found)

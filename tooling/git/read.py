@@ -45,6 +45,7 @@ def read_refs(asked: Asked) -> Repo:
         operation=read_operation(git_dir),
         shallow=shallow,
         config=config,
+        here=_inside(root, asked.start),
     )
 
 
@@ -52,10 +53,20 @@ def read_changes(asked: Asked, repo: Repo) -> Repo:
     """The same repository with its HEAD, its changes and its worktrees."""
     head, changes = parse.status(asked.output("status"))
     if os.path.isdir(os.path.join(repo.common_dir, "worktrees")):
-        worktrees = parse.worktrees(Git(repo.root).ask("worktree", "list", "--porcelain"))
+        worktrees = _worktrees(repo)
     else:
         worktrees = (Worktree(repo.root, head.oid, head.ref),)
     return repo._replace(head=head, changes=changes, worktrees=worktrees)
+
+
+def _worktrees(repo: Repo) -> tuple[Worktree, ...]:
+    """All worktrees, the main one first; in a submodule, or with its git folder elsewhere, git names that folder."""
+    listed = Git(repo.root).attempt("worktree", "list", "--porcelain", "-z")
+    output = Git(repo.root).ask("worktree", "list", "--porcelain") if listed.status else listed.out
+    found = parse.worktrees(output, "\n" if listed.status else "\0")
+    if repo.git_dir == repo.common_dir:
+        return (found[0]._replace(path=repo.root), *found[1:])
+    return found
 
 
 def read_operation(git_dir: str) -> Operation | None:
@@ -83,7 +94,9 @@ _MARKS = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD
 def _place(start: str, done: Done) -> tuple[str, str, str, bool]:
     """Top folder, git folder, the git folder that all worktrees share, and whether history is cut short."""
     lines = text(done.out).split("\n")
-    if done.status == 0 and len(lines) == 6:
+    if done.status == 0:
+        if len(lines) != 6:  # there is a line end in the name of a folder
+            lines[3:] = [Git(start).line("rev-parse", what) for what in parse.QUESTIONS[0][-3:]]
         common = os.path.normpath(os.path.join(os.path.abspath(start), lines[4]))
         return lines[5], lines[3], common, lines[2] == "true"
     said = text(done.err)
@@ -101,6 +114,12 @@ def _place(start: str, done: Done) -> tuple[str, str, str, bool]:
     if "not a git repository" in said:
         raise UserError(f"{here} is not in a git repository", hint=_NOT_HERE, exit=Exit.REFUSED)
     raise failed("rev-parse", done)
+
+
+def _inside(root: str, start: str) -> str:
+    """A folder as a path below the top folder; the top folder where it is reached in another way."""
+    inside = os.path.relpath(os.path.realpath(start), os.path.realpath(root)).replace(os.sep, "/")
+    return "." if inside.startswith("..") else inside
 
 
 def _head(git_dir: str, refs: Mapping[str, str]) -> Head:

@@ -138,3 +138,28 @@ def test_a_kill_while_the_other_worktree_follows_loses_nothing(bench: Bench, tmp
         return snapshot(bench, ours=False), snapshot(bench, place, ours=False)
 
     assert lost_to_kills(bench, tmp_path, ("sync",), look, step=31) == []
+
+
+@pytest.mark.parametrize("kind", ["submodule", "git folder elsewhere"])
+def test_a_checkout_whose_git_folder_is_elsewhere_is_not_taken_for_another_one(bench: Bench, kind: str) -> None:
+    fork, place = str(bench.root / "fork.git"), bench.root / "outer/inner"
+    if kind == "submodule":
+        bench.git("init", "--quiet", str(bench.root / "outer"), at=bench.root)
+        add = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", fork, "inner")
+        bench.git(*add, at=bench.root / "outer")
+    else:
+        elsewhere = f"--separate-git-dir={bench.root / 'elsewhere'}"
+        bench.git("clone", "--quiet", elsewhere, fork, str(place), at=bench.root)
+    bench.git("remote", "add", "upstream", str(bench.root / "up.git"), at=place)
+    bench.git("switch", "--quiet", "feature", at=place)
+    bench.git("worktree", "add", "--quiet", str(bench.root / "linked"), "main", at=place)
+
+    assert bench.run("rebase", at=place).code == 0
+
+
+def test_a_line_end_in_the_name_of_a_folder_is_part_of_it(bench: Bench) -> None:
+    moved, linked = bench.work.rename(bench.root / "wo\nrk"), bench.root / "lin\nked"
+    bench.git("worktree", "add", "--quiet", str(linked), "main", at=moved)
+
+    assert [bench.run(command, at=moved).code for command in ("rebase", "sync")] == [0, 0]
+    assert bench.oid("HEAD", linked) == bench.oid("refs/heads/main", bench.root / "up.git")
