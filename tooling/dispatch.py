@@ -18,6 +18,7 @@ from tooling.loading import Command, load_command
 
 def dispatch(arguments: Sequence[str]) -> int:
     """Parse the arguments, run the command, return the exit code."""
+    _open_what_is_closed()
     console = Console()
     try:
         code = _run(arguments, console)
@@ -35,6 +36,13 @@ def dispatch(arguments: Sequence[str]) -> int:
         _silence_output()
         console.error(f"cannot write: {error.strerror}")
         return Exit.ENVIRONMENT
+
+
+def _open_what_is_closed() -> None:
+    """Have all three streams, also where we were started with some of them closed (`>&-`)."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for as long as we run
 
 
 def _run(arguments: Sequence[str], console: Console) -> int:

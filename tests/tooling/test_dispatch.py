@@ -205,3 +205,14 @@ def test_a_terminal_of_any_width_will_do(tmp_path: Path, columns: str) -> None:
 
     for arguments in (("check", "--help"), ("check",), ("check", "--diff")):
         assert typed(tmp_path, *arguments, variables={"COLUMNS": columns}).err in ("", "\n")
+
+
+@posix
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_mistake(closed: str) -> None:
+    script = f'exec "$0" -c "import sys; from tooling.cli import main; sys.exit(main())" refs-check a.txt {closed}'
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    done = subprocess.run(["sh", "-c", script, sys.executable], env=environment, capture_output=True, check=False)
+
+    assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
