@@ -95,7 +95,7 @@ def _check_quiet(there: Repo) -> None:
     if there.operation:
         raise RefusedError(
             "in-progress",
-            f"a {there.operation.kind} is in progress in {shown(there.root)}",
+            f"{there.operation.name} is in progress in {shown(there.root)}",
             next=[Next("end it", ("git", "-C", there.root, *argv[1:])) for argv in there.operation.ways_out],
         )
 

@@ -44,13 +44,20 @@ def read_conflicts(git: Git, *, rerere: bool = False) -> tuple[Conflict, ...]:
         mode, _, stage = head.split(" ")
         stages[path] = stages.get(path, "") + stage
         modes.setdefault(path, set()).add(mode)
-    unknown = set(stages)
-    if rerere:
-        unknown = set(text(git.attempt("rerere", "remaining").out).split("\n"))
+    known = _remembered(git, tuple(stages)) if rerere and stages else set()
     return tuple(
-        Conflict(path, "submodule" if "160000" in modes[path] else _KINDS[stage], path not in unknown)
+        Conflict(path, "submodule" if "160000" in modes[path] else _KINDS[stage], path in known)
         for path, stage in stages.items()
     )
+
+
+def _remembered(git: Git, paths: tuple[str, ...]) -> set[str]:
+    """Those that git has resolved as it remembers; what it lists are the others, a line each, so that line ends count.
+
+    Whatever it says, a file with markers in it is not resolved.
+    """
+    remaining = f"\n{text(git.attempt('rerere', 'remaining').out)}\n"
+    return {path for path in paths if f"\n{path}\n" not in remaining}.difference(marked(git.folder, paths))
 
 
 def remembers(repo: Repo) -> bool:

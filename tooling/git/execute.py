@@ -17,6 +17,7 @@ from tooling.git.read import read_operation
 from tooling.git.state import Repo
 from tooling.git.text import to_git
 from tooling.git.watching import watched
+from tooling.git.wordless import past_wordless
 from tooling.process import Done
 
 _STATES: dict[str, journal.State] = {
@@ -151,7 +152,7 @@ def _again(way: Way, command: str) -> Done:
     """Go on with a rebase: after a conflict the message is what it was, with nothing added, and no line a comment."""
     drop_hint(way.repo.git_dir, way.git)
     verbatim = way.git._replace(extra=(*way.git.extra, "core.commentChar=\1", "commit.status=false"))
-    return _patient(verbatim, ("rebase", f"--{command}"))
+    return past_wordless(verbatim, _patient(verbatim, ("rebase", f"--{command}")))
 
 
 def _patient(git: Git, argv: tuple[str, ...]) -> Done:

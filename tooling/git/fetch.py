@@ -86,7 +86,10 @@ def cause(said: str) -> str:
 def unreachable(remote: str, done: Done) -> UserError:
     """What to tell the user of a remote that could not be used."""
     said = last_words(done)
-    return UserError(f"{remote} cannot be used: {said}", hint=_ADVICE[cause(text(done.err))], exit=Exit.ENVIRONMENT)
+    advice = _ADVICE[cause(text(done.err))]
+    if "exists; cannot create" in said:
+        advice = f"a branch there has taken the name of one that is gone; forget that with: git remote prune {remote}"
+    return UserError(f"{remote} cannot be used: {said}", hint=advice, exit=Exit.ENVIRONMENT)
 
 
 def last_words(done: Done) -> str:

@@ -100,7 +100,7 @@ def begin(repo: Repo, plan: Plan, edits: tuple[Edit, ...] = (), stash: str = "")
     return Entry(
         id=name,
         command=plan.command,
-        worktree=repo.git_dir,
+        worktree=_worktree(repo),
         state="running",
         ref=repo.head.ref,
         moves=plan.moves,
@@ -132,7 +132,7 @@ def write(repo: Repo, entry: Entry) -> Entry:
 
 def entries(repo: Repo) -> tuple[Entry, ...]:
     """All entries of this worktree, newest first; files that hold no entry are passed over."""
-    return tuple(entry for entry in _all_entries(repo) if entry.worktree == repo.git_dir)
+    return tuple(entry for entry in _all_entries(repo) if entry.worktree == _worktree(repo))
 
 
 def worktrees(repo: Repo) -> str:
@@ -145,8 +145,8 @@ def stray_worktrees(repo: Repo) -> list[str]:
     there = [os.path.join(worktrees(repo), name) for name in _names(worktrees(repo))]
     if not there:
         return []
-    wanted = {entry.squash[0] for entry in all_open(repo) if entry.squash}
-    return [path for path in there if path not in wanted]
+    wanted = {os.path.basename(entry.squash[0]) for entry in all_open(repo) if entry.squash}
+    return [path for path in there if os.path.basename(path) not in wanted]
 
 
 def all_open(repo: Repo) -> list[Entry]:
@@ -175,6 +175,11 @@ def prune(repo: Repo) -> None:
     for entry in ended[KEPT:]:
         if not files_below(aside_folder(repo, entry)):
             shutil.rmtree(place_of(repo, entry.id), ignore_errors=True)
+
+
+def _worktree(repo: Repo) -> str:
+    """Which worktree this is, by a name that stays when the repository is moved."""
+    return os.path.relpath(repo.git_dir, repo.common_dir).replace(os.sep, "/")
 
 
 def _all_entries(repo: Repo) -> Iterator[Entry]:

@@ -10,10 +10,11 @@ from tooling.git.state import Commit
 
 
 class Matched(NamedTuple):
-    """Commits that were replayed, as pairs of old and new, and those that were dropped."""
+    """Commits that were replayed, as pairs of old and new, those that were dropped, and new ones of the user's."""
 
     kept: tuple[tuple[Commit, Commit], ...]
     dropped: tuple[Commit, ...]
+    made: tuple[Commit, ...] = ()
 
 
 def match(old: Sequence[Commit], new: Sequence[Commit]) -> Matched:
@@ -32,6 +33,7 @@ def match(old: Sequence[Commit], new: Sequence[Commit]) -> Matched:
     return Matched(
         tuple((commit, kept[commit.oid]) for commit in old if commit.oid in kept),
         tuple(commit for commit in old if commit.oid not in kept),
+        tuple(left),
     )
 
 

@@ -55,6 +55,6 @@ def check_idle(repo: Repo) -> None:
         go_on, *give_up = operation.ways_out
         raise RefusedError(
             "in-progress",
-            f"a {operation.kind}{where} is in progress{step}",
+            f"{operation.name}{where} is in progress{step}",
             next=[Next("go on with it, or end it", go_on), *(Next("or give it up", argv) for argv in give_up)],
         )

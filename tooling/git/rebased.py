@@ -117,7 +117,8 @@ def _done(repo: Repo, git: Git, command: str, entry: Entry) -> Outcome:
 
 def _figures(matched: Matched) -> str:
     dropped = f", {len(matched.dropped)} dropped" if matched.dropped else ""
-    return f"{count(len(matched.kept), 'commit')} replayed{dropped}"
+    made = f", {len(matched.made)} made by hand" if matched.made else ""
+    return f"{count(len(matched.kept), 'commit')} replayed{dropped}{made}"
 
 
 def _lines(git: Git, entry: Entry, matched: Matched) -> Iterator[str]:
@@ -127,6 +128,8 @@ def _lines(git: Git, entry: Entry, matched: Matched) -> Iterator[str]:
         yield f"{short(old.oid)} {sign} {short(new.oid)} {shown(new.subject)}"
     if len(matched.kept) > _SHOWN:
         yield f"and {len(matched.kept) - _SHOWN} more"
+    for commit in matched.made[:_SHOWN]:
+        yield f"made by hand: {short(commit.oid)} {shown(commit.subject)}"
     for move in entry.moves:
         if move.ref != entry.ref:
             yield f"{shown(move.ref.removeprefix(HEADS))} moved along: {short(move.old)} to {short(move.new)}"

@@ -20,6 +20,7 @@ from tooling.git.replay import LOG
 from tooling.git.stacked import UPDATE_REFS
 from tooling.git.state import Commit, Repo
 from tooling.git.text import count, encoded, short, shown, to_git
+from tooling.git.wordless import past_wordless
 from tooling.process import Done
 
 
@@ -70,7 +71,7 @@ def _take_their_side(git: Git, conflicts: tuple[Conflict, ...]) -> Done:
     git.ask("checkout-index", "--all", "--force")
     for path in gone:
         Path(git.folder, path.partition("\t")[2]).unlink(missing_ok=True)
-    done = git.attempt("rebase", "--continue")
+    done = past_wordless(git, git.attempt("rebase", "--continue"))
     if done.status and b"No changes" in done.out + done.err:
         return git.attempt("rebase", "--skip")
     return done

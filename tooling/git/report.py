@@ -64,7 +64,7 @@ def _print(outcome: Outcome, console: Console) -> None:
     for conflict in outcome.conflicts if outcome.status == "stopped" else ():
         say(f"  {shown(conflict.path)}: {conflict.kind}{' (resolved as before)' if conflict.remembered else ''}")
     for commit in outcome.dropped:
-        say(f"  dropped, it is upstream already: {shown(commit.subject)}")
+        say(f"  dropped, as upstream has it or it was left out: {shown(commit.subject)}")
     for item in outcome.items:
         if "argv" in item:
             say(f"  {item['why']}")

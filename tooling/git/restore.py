@@ -14,7 +14,9 @@ from tooling.git.command import Git
 from tooling.git.journal import Entry, State
 from tooling.git.plan import Move, Next, RefusedError
 from tooling.git.read import read_repo
+from tooling.git.ready import check_idle
 from tooling.git.rewind import rewind
+from tooling.git.settle import in_progress
 from tooling.git.state import BACKUPS, HEADS, Repo
 from tooling.git.text import shown
 
@@ -28,6 +30,8 @@ class Restored(NamedTuple):
 
 def restore(repo: Repo, git: Git, entry: Entry, closed: State) -> Restored:
     """Bring everything back to where it was before the entry; `closed` is how the entry is closed."""
+    if entry.state == "finished" or not in_progress(repo, entry):
+        check_idle(repo)
     check_lock(repo, [move.ref for move in entry.moves])
     _check_moves(repo, git, entry)
     kept = ""

@@ -136,8 +136,9 @@ def _after_git(repo: Repo, git: Git, entry: Entry) -> Entry:
     """The entry as it stands where git has nothing in progress: step forward over what is done."""
     if repo.head.ref != entry.ref:
         name = entry.ref.removeprefix(HEADS)
+        back = Next("go back there", ("git", "switch", name)), Next("or take it back", ("mergeready", "abort"))
         raise RefusedError(
-            "elsewhere", f"that run was on {shown(name)}", next=[Next("go back there", ("git", "switch", name))]
+            "elsewhere", f"that run was on {shown(name)}", next=back if entry.ref in repo.refs else back[1:]
         )
     if not entry.remaining:
         return entry
@@ -166,7 +167,7 @@ def _check_resolved(repo: Repo, git: Git, entry: Entry) -> None:
             "unresolved",
             f"{count(len(conflicts), 'file')} still in conflict",
             details=several([f"{conflict.path}: {conflict.kind}" for conflict in conflicts]),
-            next=[Next("once it is as you want it", ("git", "add", "--", path)) for path in ready[:1]],
+            next=[Next("once it is as you want it", ("git", "add", "--", repo.from_here(path))) for path in ready[:1]],
             exit=Exit.STOPPED,
         )
     if left:

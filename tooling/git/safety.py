@@ -51,13 +51,13 @@ def check_content(repo: Repo, replay: Replay, onto_name: str, wishes: Wishes) ->
         raise _line_ends(replay.line_ends)
     edits = tuple(change for change in repo.edits if change.path not in replay.line_ends)
     if edits and (replay.line_ends or not wishes.autostash):
-        raise _dirty(edits, may_be_stashed=not replay.line_ends)
+        raise _dirty(repo, edits, may_be_stashed=not replay.line_ends)
     if replay.unfit and repo.setting("core.sparsecheckout") != "true":
         raise _unfit(replay, onto_name)
     if replay.in_the_way and not wishes.backup_ignored:
-        raise _in_the_way(replay.in_the_way, onto_name)
+        raise _in_the_way(repo, replay.in_the_way, onto_name)
     if replay.hidden:
-        raise _hidden(replay.hidden, onto_name)
+        raise _hidden(repo, replay.hidden, onto_name)
 
 
 def begin_apart(names: Sequence[str], roots: Sequence[Commit]) -> Iterator[str]:
@@ -84,20 +84,21 @@ def _to_main(repo: Repo, onto_name: str) -> tuple[str, ...]:
     return ("git", "switch", name) if f"{HEADS}{name}" in repo.refs else ("git", "switch", "--detach", onto_name)
 
 
-def _in_the_way(paths: tuple[str, ...], onto_name: str) -> RefusedError:
+def _in_the_way(repo: Repo, paths: tuple[str, ...], onto_name: str) -> RefusedError:
+    first = repo.from_here(paths[0])
     return RefusedError(
         "in-the-way",
         f"{onto_name} has files where yours are, and git does not track yours",
         details=several(paths),
         next=[
-            Next("move them away", ("mv", "--", paths[0], f"{paths[0]}.mine")),
+            Next("move them away", ("mv", "--", first, f"{first}.mine")),
             Next("or have them kept under git's folder", ("mergeready", "rebase", "--backup-ignored")),
         ],
     )
 
 
-def _hidden(paths: tuple[str, ...], onto_name: str) -> RefusedError:
-    flags = ("git", "update-index", "--no-skip-worktree", "--no-assume-unchanged", "--", paths[0])
+def _hidden(repo: Repo, paths: tuple[str, ...], onto_name: str) -> RefusedError:
+    flags = ("git", "update-index", "--no-skip-worktree", "--no-assume-unchanged", "--", repo.from_here(paths[0]))
     return RefusedError(
         "hidden-edits",
         f"git was told not to look at files that you have edited and {onto_name} changes",
@@ -106,9 +107,9 @@ def _hidden(paths: tuple[str, ...], onto_name: str) -> RefusedError:
     )
 
 
-def _dirty(edits: tuple[Change, ...], *, may_be_stashed: bool) -> RefusedError:
+def _dirty(repo: Repo, edits: tuple[Change, ...], *, may_be_stashed: bool) -> RefusedError:
     stash = Next("put them away for the while", ("mergeready", "rebase", "--autostash"))
-    commit = ("git", "commit", "-a") if may_be_stashed else ("git", "commit", "--", edits[0].path)
+    commit = ("git", "commit", "-a") if may_be_stashed else ("git", "commit", "--", repo.from_here(edits[0].path))
     return RefusedError(
         "dirty",
         f"{count(len(edits), 'file')} with changes that are not committed",
@@ -127,7 +128,7 @@ def _line_ends(paths: tuple[str, ...]) -> RefusedError:
         details=several(paths),
         next=[
             Next("rebase with these files taken as they are", ("mergeready", "rebase", "--ignore-line-ends")),
-            Next("or commit the line ends that the attributes ask for", ("git", "add", "--renormalize", ".")),
+            Next("or commit the line ends that the attributes ask for", ("git", "add", "--renormalize", ":/")),
             Next("in a commit of its own", ("git", "commit", "-m", "Normalise line ends")),
         ],
     )

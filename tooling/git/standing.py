@@ -94,7 +94,7 @@ def _summary(repo: Repo, standing: Standing, branch: str) -> str:
         )
         return f"a {entry.command} of {shown(entry.ref.removeprefix(HEADS))} {what}{where}{conflicts}"
     if repo.operation:
-        return f"a {repo.operation.kind} is in progress{where}"
+        return f"{repo.operation.name} is in progress{where}"
     if standing.upstream and standing.upstream.ahead:
         return f"{branch} is {count(standing.upstream.ahead, 'commit')} behind {shown(standing.upstream.name)}"
     return f"{branch} is up to date" if standing.upstream else f"{branch}; upstream was never asked where it stands"

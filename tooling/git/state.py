@@ -5,6 +5,7 @@ Names and paths are text in which bytes that are not UTF-8 survive as surrogates
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -81,6 +82,11 @@ class Operation(NamedTuple):
     total: int = 0
 
     @property
+    def name(self) -> str:
+        """What to call it."""
+        return f"an {self.kind}" if self.kind == "am" else f"a {self.kind}"
+
+    @property
     def ways_out(self) -> tuple[tuple[str, ...], ...]:
         """The commands that end it: by going on, or by giving up."""
         if self.kind == "bisect":
@@ -105,6 +111,12 @@ class Repo(NamedTuple):
     operation: Operation | None
     shallow: bool
     config: Mapping[str, tuple[str, ...]]
+    here: str = "."
+    """The folder of it in which the user is."""
+
+    def from_here(self, path: str) -> str:
+        """A path as it is typed where the user is."""
+        return posixpath.relpath(path, self.here)
 
     def setting(self, key: str, default: str = "") -> str:
         """The last value of a configuration key, given in lower case but for a subsection."""

@@ -45,7 +45,7 @@ def test_row_40_the_files_are_named_with_the_ways_out(bench: Bench) -> None:
     assert (result.code, result.json["details"]) == (3, NAMES)
     assert [step["argv"] for step in result.json["next"]] == [
         ["mergeready", "rebase", "--ignore-line-ends"],
-        ["git", "add", "--renormalize", "."],
+        ["git", "add", "--renormalize", ":/"],
         ["git", "commit", "-m", "Normalise line ends"],
     ]
 
