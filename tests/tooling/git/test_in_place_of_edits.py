@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tests.tooling.git.repositories import LINES, Bench, snapshot, text, write
+from tests.tooling.git.repositories import LINES, Bench, git_version, snapshot, text, write
 
 
 def folder_for_a_file(bench: Bench) -> None:
@@ -36,6 +36,8 @@ def test_what_stands_in_the_place_of_an_edit_is_there_after_a_rebase_and_after_i
 ) -> None:
     assert callable(put)
     put(bench)
+    if not bench.git("stash", "create", fails=True):
+        pytest.skip("this git cannot stash a folder that is staged in the place of a file: it came before 2.34")
     before = snapshot(bench, ours=False)
 
     rebased = bench.run("rebase", "--autostash")
@@ -94,6 +96,7 @@ def test_folders_files_and_links_that_were_put_in_the_place_of_files_since_are_k
     assert {name: found for name, found in kept(bench).items() if name != "a.txt"} == made
 
 
+@pytest.mark.skipif(git_version() < (2, 32), reason="git itself removed what is behind a link before 2.32")
 def test_nothing_is_removed_behind_a_link_that_was_put_in_the_place_of_a_folder_since(bench: Bench) -> None:
     bench.upstream("Theirs", {"folder/new.txt": "theirs\n"})
     write(bench.work / "b.txt", "edit\n")
