@@ -37,7 +37,7 @@ def test_what_stands_in_the_place_of_an_edit_is_there_after_a_rebase_and_after_i
     assert callable(put)
     put(bench)
     if not bench.git("stash", "create", fails=True):
-        pytest.skip("this git cannot stash a folder that is staged in the place of a file: it came before 2.34")
+        pytest.skip("this git cannot stash a folder that is staged in the place of a file: it came before 2.33.1")
     before = snapshot(bench, ours=False)
 
     rebased = bench.run("rebase", "--autostash")
