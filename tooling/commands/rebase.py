@@ -89,7 +89,7 @@ def _with_ways_out(options: Namespace, tell: Tell) -> Outcome:
     except RefusedError as refusal:
         asked = [f"--{name.replace('_', '-')}" for name, value in vars(options).items() if value is True]
         asked += ["--onto", options.onto] if options.onto else []
-        kept = [word for word in asked if word not in ("--json", "--dry-run")]
+        kept = [word for word in asked if word not in ("--json", "--dry-run", "--fetch")]
         refusal.next = tuple(
             (
                 step._replace(argv=(*step.argv, *(word for word in kept if word not in step.argv)))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from tooling.errors import UserError
-from tooling.git import journal
+from tooling.git import edits, journal
 from tooling.git.command import Git, locked
 from tooling.git.journal import Entry
 from tooling.git.obstacles import in_the_way, read_unfit
@@ -85,7 +85,9 @@ def _step_back(repo: Repo, git: Git, move: Move) -> None:
     if now == move.old:
         return
     check_step_back(repo, git, move)
+    moved = [change.path for change in differences(git, now, move.old)]
     git.ask("read-tree", "-m", "-u", now, move.old)
+    edits.write_anew(git, moved, [change.path for change in repo.edits])
     git.ask("update-ref", "-m", "mergeready: undo", move.ref, move.old, now)
     git.attempt("update-index", "-q", "--refresh")
 

@@ -8,7 +8,7 @@ that is in no list holds the same content for git to merge.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from tooling.errors import Exit, UserError
@@ -99,6 +99,18 @@ def write(repo: Repo, git: Git, edits: Sequence[Edit], place: Path) -> None:
     lines += [f"{line}\t{edit.path}" for edit in edits for line in edit.staged]
     git.ask("update-index", "-z", "--index-info", stdin=to_git("".join(f"{line}\0" for line in lines)))
     git.attempt("update-index", "-q", "--refresh")
+
+
+def write_anew(git: Git, moved: Collection[str], changed: Collection[str] = ()) -> None:
+    """Write files again that git calls changed although they are not among those that were `changed` before.
+
+    Where attributes are among what has `moved`, others hold now than when these files were written, and git leaves
+    them as they are.
+    """
+    if any(path.rpartition("/")[2] == ".gitattributes" for path in moved):
+        git.attempt("update-index", "-q", "--refresh")
+        again = set(parse.records(git.ask("diff-files", "--name-only", "-z"))).difference(changed)
+        git.ask("checkout-index", "--force", "-z", "--stdin", stdin=to_git("".join(f"{path}\0" for path in again)))
 
 
 def changed_paths(git: Git, old: str, new: str, paths: Sequence[str]) -> set[str]:

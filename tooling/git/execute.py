@@ -14,7 +14,7 @@ from tooling.git.hint import drop_hint
 from tooling.git.journal import Entry
 from tooling.git.plan import Step
 from tooling.git.read import read_operation
-from tooling.git.state import Repo
+from tooling.git.state import Operation, Repo
 from tooling.git.text import to_git
 from tooling.git.watching import watched
 from tooling.git.wordless import past_wordless
@@ -122,7 +122,7 @@ def _rebased(way: Way, entry: Entry, done: Done) -> Ended:
             return Ended(entry, Stop("refused", last_words(done)) if done.status else None)
         conflicts = read_conflicts(way.git, rerere=remembers(way.repo))
         entry = entry._replace(conflicted=tuple({*entry.conflicted, *(conflict.path for conflict in conflicts)}))
-        stop = _why_it_stands(done, conflicts, f"at commit {operation.step} of {operation.total}")
+        stop = _why_it_stands(done, conflicts, _place(operation))
         if stop.reason != "remembered" or not way.recall:
             return Ended(entry, stop)
         if conflicts:
@@ -131,6 +131,10 @@ def _rebased(way: Way, entry: Entry, done: Done) -> Ended:
                 "--literal-pathspecs", "add", "--pathspec-from-file=-", "--pathspec-file-nul", stdin=to_git(paths)
             )
         done = _again(way, "continue")
+
+
+def _place(operation: Operation) -> str:
+    return f"at commit {operation.step} of {operation.total}" if operation.total else "before the first commit"
 
 
 def _why_it_stands(done: Done, conflicts: tuple[Conflict, ...], where: str) -> Stop:

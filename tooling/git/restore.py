@@ -15,6 +15,7 @@ from tooling.git.journal import Entry, State
 from tooling.git.plan import Move, Next, RefusedError
 from tooling.git.read import read_repo
 from tooling.git.ready import check_idle
+from tooling.git.replay import differences
 from tooling.git.rewind import rewind
 from tooling.git.settle import in_progress
 from tooling.git.state import BACKUPS, HEADS, Repo
@@ -57,7 +58,9 @@ def _step_back(repo: Repo, git: Git, entry: Entry, move: Move) -> Entry:
     now = edits.copy(repo, git, repo.edits, edits.kept_files(repo, entry))
     # From here on the edits of now belong to the entry: should we be killed, the next try gives them back.
     entry = journal.write(repo, entry._replace(state="undoing", edits=now))
+    moved = [change.path for change in differences(git, repo.head.oid, move.old)]
     git.ask("read-tree", "-m", "-u", repo.head.oid, move.old)
+    edits.write_anew(git, moved, [edit.path for edit in now])
     git.ask("update-ref", "-m", "mergeready: undo", move.ref, move.old, repo.head.oid)
     git.attempt("update-index", "-q", "--refresh")
     return entry

@@ -34,6 +34,7 @@ def rewind(repo: Repo, git: Git, entry: Entry, move: Move) -> str:
     for path in _standing(repo, edited):
         edits.remove(repo, path)
     git.ask("read-tree", "--reset", "-u", move.old)
+    edits.write_anew(git, passing)
     git.ask("symbolic-ref", "-m", "mergeready: restore", "HEAD", move.ref)
     git.ask("update-ref", "-m", "mergeready: restore", move.ref, move.old)
     return kept

@@ -12,7 +12,9 @@ from tooling.git.journal import Entry
 from tooling.git.outcome import Outcome
 from tooling.git.plan import Next, Plan, Pushed, Step
 from tooling.git.pushing import send
+from tooling.git.read import read_repo
 from tooling.git.remotes import find_roles
+from tooling.git.restore import restore
 from tooling.git.state import HEADS, Repo, tracking_ref
 from tooling.git.text import shown
 
@@ -66,11 +68,14 @@ def sync_outcome(repo: Repo, plan: Plan, ended: Ended) -> Outcome:
     if ended.stop is None:
         return outcome
     if ended.stop.reason not in _WAYS:
+        # A checkout that failed half-way has left files of upstream's behind.
+        restore(read_repo(repo.root), Git(repo.root), entry._replace(state="running"), "abandoned")
         return outcome._replace(
             status="error",
             exit=Exit.ENVIRONMENT,
-            summary=ended.stop.message,
-            next=(Next("see", ("mergeready", "status")),),
+            summary=f"{'the fork is up to date, but here ' if entry.pushed else ''}{ended.stop.message}",
+            refs=(),
+            next=(Next("once that is mended", ("mergeready", "sync")),),
         )
     # Nothing here has moved yet where main itself was to be pushed; a branch of ours stays for another try.
     abandoned, again = entry.done <= 1 and not entry.pushed, ("git", *entry.remaining[0].argv)

@@ -147,3 +147,24 @@ def test_a_line_of_attributes_means_one_path_and_no_other(tmp_path: Path, path: 
     )
 
     assert done.stdout.split(b"\0")[2::3] == [b"unset", *[b"unspecified"] * 3]
+
+
+@pytest.mark.parametrize("edited", [True, False])
+def test_line_ends_that_upstreams_attributes_brought_go_with_them(bench: Bench, edited: bool) -> None:
+    bench.upstream("Line ends of Windows", {".gitattributes": "* text=auto eol=crlf\n"})
+    if edited:
+        write(bench.work / "b.txt", text({10: "mine", 1: "edit"}))
+    before = snapshot(bench, ours=False)
+
+    assert [bench.run("rebase", "--autostash").code, bench.run("undo").code] == [0, 0]
+    assert snapshot(bench, ours=False) == before
+
+
+def test_line_ends_that_attributes_brought_go_with_them_in_another_worktree(bench: Bench) -> None:
+    bench.upstream("Line ends of Windows", {".gitattributes": "* text=auto eol=crlf\n", "a.txt": text({1: "theirs"})})
+    linked = bench.root / "linked"
+    bench.git("worktree", "add", "--quiet", str(linked), "main")
+    before = snapshot(bench, linked, ours=False)
+
+    assert [bench.run("sync").code, bench.run("undo").code] == [0, 0]
+    assert snapshot(bench, linked, ours=False) == before

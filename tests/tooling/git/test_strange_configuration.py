@@ -131,3 +131,19 @@ def test_between_two_commits_of_a_sequence_it_is_in_progress_too(bench: Bench) -
 )
 def test_an_option_that_would_be_passed_over_is_a_mistake(bench: Bench, argv: tuple[str, ...]) -> None:
     assert bench.run(*argv).code == 2
+
+
+def test_a_filter_that_fails_while_main_follows_leaves_no_files_of_upstreams_behind(bench: Bench) -> None:
+    bench.upstream("Filter", {".gitattributes": "*.bin filter=big\n", "x.bin": "x\n", "a.txt": text({1: "theirs"})})
+    bench.git("config", "filter.big.smudge", "false")
+    bench.git("config", "filter.big.required", "true")
+    bench.git("switch", "--quiet", "main")
+    before = snapshot(bench, ours=False)
+
+    failed = bench.run("sync")
+    after = snapshot(bench, ours=False)
+    bench.git("config", "filter.big.required", "false")
+
+    assert (failed.code, failed.said.startswith("the fork is up to date, but here error: external")) == (6, True)
+    assert (after, bench.run("sync").code) == (before, 0)
+    assert bench.oid("main") == bench.at_fork("refs/heads/main")
