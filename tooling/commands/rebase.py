@@ -32,7 +32,7 @@ from tooling.git.plan import Next, Plan, RefusedError, Step
 from tooling.git.push import Allowed, push_step
 from tooling.git.pushing import push_of_entry
 from tooling.git.read import read_repo
-from tooling.git.ready import check_state
+from tooling.git.ready import check_identity, check_state
 from tooling.git.rebase import plan_rebase
 from tooling.git.rebased import rebase_outcome
 from tooling.git.rehearse import rehearsed
@@ -164,6 +164,7 @@ def _plan(repo: Repo, git: Git, roles: Roles, target: Target, options: Namespace
         update_refs=options.update_refs,
         ignore_line_ends=options.ignore_line_ends,
     )
+    check_identity(git)
     stash = edits.make_stash(git, repo.edits) if options.autostash and not replay.line_ends else ""
     push = _push(repo, roles, options)
     plan = plan_rebase(repo, replay, shown(target.name), wishes, now=journal.stamp(), stash=stash, push=push)

@@ -30,7 +30,7 @@ from tooling.git.options import add_options
 from tooling.git.outcome import Outcome, planned
 from tooling.git.plan import Next, Plan, RefusedError
 from tooling.git.read import read_repo
-from tooling.git.ready import check_idle
+from tooling.git.ready import check_identity, check_idle
 from tooling.git.remotes import Roles, find_roles
 from tooling.git.report import Tell, report
 from tooling.git.shallow import check_enough, deepen, is_enough, promised, refusal, sources
@@ -134,6 +134,7 @@ def _via_pr(
 ) -> Outcome:
     if syncing.same_tree or not syncing.missing:
         return Outcome("sync", "nothing to do", Exit.DONE, "the fork has all of upstream already")
+    check_identity(git)
     today = time.strftime("%Y-%m-%d", time.gmtime())
     asked = Asked(options.message, strip=options.strip, push=options.push)
     base = find_base(repo, git, syncing, records)

@@ -16,7 +16,11 @@ def in_the_way(repo: Repo, git: Git, added: Collection[str]) -> Iterator[str]:
     """Files that git does not track, ignored ones too, at paths that a commit adds or above or below them, sorted."""
     parents: dict[str, str] = {}
     found: dict[str, None] = {}
-    for path in added:
+    nested = {path for path in added if os.path.lexists(os.path.join(repo.root, path, ".git"))}
+    if nested:
+        # What is below a submodule of this branch is that submodule's own.
+        nested.intersection_update(parse.records(git.ask("ls-files", "-z")))
+    for path in set(added) - nested:
         folder = os.path.dirname(path)
         if folder not in parents:
             parents[folder] = below_a_file(repo.root, folder)

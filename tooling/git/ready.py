@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from tooling.errors import Exit, UserError
+from tooling.git.command import Git
+from tooling.git.fetch import last_words
 from tooling.git.plan import Next, RefusedError
 from tooling.git.state import HEADS, Repo
 from tooling.git.text import several, short, shown
@@ -17,6 +20,17 @@ def check_state(repo: Repo) -> None:
     if unready:
         raise RefusedError(
             "unmerged", "there are conflicts that are not resolved", details=several([c.path for c in unready])
+        )
+
+
+def check_identity(git: Git) -> None:
+    """UserError where git does not know whose name the commits that it makes should bear."""
+    done = git.attempt("var", "GIT_COMMITTER_IDENT")
+    if done.status:
+        raise UserError(
+            f"git does not know who you are: {last_words(done)}",
+            hint='nothing was changed; tell it: git config user.name "NAME" && git config user.email "ADDRESS"',
+            exit=Exit.ENVIRONMENT,
         )
 
 

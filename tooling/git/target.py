@@ -41,7 +41,12 @@ def find_target(repo: Repo, git: Git, roles: Roles, onto: str, tell: Callable[[s
     oid = there.refs.get(source, "") if named else there.main_oid
     if not oid or not source:
         raise RefusedError(
-            "no-such-branch", f"{shown(upstream.name)} has no branch {shown(named) or 'that its HEAD names'}"
+            "no-such-branch",
+            f"{shown(upstream.name)} has no branch {shown(named) or 'that its HEAD names'}",
+            next=[
+                Next("see which ones it has", ("git", "ls-remote", "--heads", upstream.name)),
+                Next("and name one", ("mergeready", "rebase", "--onto", f"{upstream.name}/NAME")),
+            ],
         )
     if not named:
         check_not_main(repo, (source.removeprefix(HEADS),))

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tests.tooling.git.repositories import Bench, snapshot, text
+from tests.tooling.git.repositories import Bench, snapshot, text, write
 from tests.tooling.git.test_matrix_rebase import refused
 
 
@@ -147,3 +147,34 @@ def test_a_filter_that_fails_while_main_follows_leaves_no_files_of_upstreams_beh
     assert (failed.code, failed.said.startswith("the fork is up to date, but here error: external")) == (6, True)
     assert (after, bench.run("sync").code) == (before, 0)
     assert bench.oid("main") == bench.at_fork("refs/heads/main")
+
+
+@pytest.mark.parametrize("argv", [("rebase",), ("rebase", "--autostash"), ("sync", "--via-pr")])
+def test_a_git_that_does_not_know_who_commits_is_told_before_anything_moves(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...]
+) -> None:
+    for name in ("GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL"):
+        monkeypatch.delenv(name, raising=False)
+    bench.git("config", "user.useConfigOnly", "true")
+    if "--autostash" in argv:
+        write(bench.work / "b.txt", text({10: "mine", 1: "edit"}))
+    before = snapshot(bench)
+
+    result = bench.run(*argv)
+
+    assert (result.code, result.said.startswith("git does not know who you are: fatal: ")) == (6, True)
+    assert snapshot(bench) == before
+
+
+def test_a_submodule_that_the_branch_has_added_is_in_nobodys_way(bench: Bench) -> None:
+    add = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(bench.root / "up.git"), "sub")
+    bench.git(*add)
+    bench.git("commit", "--quiet", "--message", "Add a submodule")
+    write(bench.work / "sub/new.txt", "mine\n")
+    bench.commit("Move it", {"a.txt": text({3: "mine", 4: "mine"})}, at=bench.work / "sub")
+    bench.git("add", "sub")
+    write(bench.work / "b.txt", text({10: "mine", 1: "edit"}))
+    before = snapshot(bench, ours=False)
+
+    assert [bench.run("rebase", "--autostash").code, bench.run("undo").code] == [0, 0]
+    assert snapshot(bench, ours=False) == before
