@@ -27,11 +27,7 @@ from tooling.git.outcome import Outcome
 from tooling.git.plan import Next
 from tooling.git.references import Reference, Style, find, lines, strip
 from tooling.git.report import report
-from tooling.git.text import count, shown
-
-# A hook sees the file before git has cut off what it wrote there itself.
-_SCISSORS = re.compile(rb"^# -+ >8 -+$", re.MULTILINE)
-_COMMENT = re.compile(rb"^#(?:[ \t].*)?(?:\r?\n|\Z)", re.MULTILINE)
+from tooling.git.text import count, shown, to_git
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -142,11 +138,19 @@ def _message(options: Namespace, git: Git) -> bytes:
     if options.file in ("", "-"):
         return sys.stdin.buffer.read()
     try:
-        return _COMMENT.sub(b"", _SCISSORS.split(Path(options.file).read_bytes(), maxsplit=1)[0])
+        return _without_comments(Path(options.file).read_bytes(), git)
     except OSError as error:
         raise UserError(
             f"cannot read {shown(options.file)}: {error.strerror}", hint="name a file, or - for standard input"
         ) from error
+
+
+def _without_comments(message: bytes, git: Git) -> bytes:
+    """A message without what git cuts off: a hook sees the file before that. Comments begin as the user has it."""
+    *chosen, _ = git.line("config", "--get-all", "core.commentChar").split("\n")  # the last one is our own pin
+    mark = re.escape(to_git("".join(word for word in chosen[-1:] if word != "auto") or "#"))
+    kept = re.split(rb"^%s -+ >8 -+$" % mark, message, maxsplit=1, flags=re.MULTILINE)[0]
+    return re.sub(rb"^%s(?:[ \t].*)?(?:\r?\n|\Z)" % mark, b"", kept, flags=re.MULTILINE)
 
 
 def _text(content: bytes) -> str:

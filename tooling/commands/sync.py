@@ -111,7 +111,7 @@ def _bring(
     plan = plan_realign(syncing, now=now) if options.realign else plan_sync(repo, syncing, now=now)
     if options.dry_run or not plan.steps:
         return planned(plan)
-    if options.realign and not options.yes:
+    if options.realign and not options.yes and (syncing.own or syncing.synced):
         _confirm(syncing)
     return _act(repo, git, plan, tell)
 

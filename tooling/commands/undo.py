@@ -28,6 +28,7 @@ from tooling.git.report import Tell, report
 from tooling.git.restore import restore
 from tooling.git.resume import taken_back
 from tooling.git.settle import settle
+from tooling.git.squashed import abandon_squash
 from tooling.git.state import HEADS, Remote, Repo
 from tooling.git.text import short, shown
 
@@ -55,6 +56,8 @@ def _undo(options: Namespace, tell: Tell) -> Outcome:
         if not entries:
             return Outcome("undo", "nothing to do", Exit.DONE, "there is nothing to undo")
         entry = entries[0]
+        if entry.squash and entry.state in journal.OPEN:
+            return abandon_squash(repo, git, entry, dry_run=options.dry_run)._replace(command="undo")
         if options.dry_run:
             return taken_back("undo", entry)
         tell(f"taking back {entry.command}")

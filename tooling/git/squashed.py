@@ -47,7 +47,9 @@ def stopped_squash(repo: Repo, git: Git, draft: Draft, merged: Merged, *, dry_ru
     plan = Plan("sync", f"{draft.title}: one commit on {shown(draft.branch)}")
     if dry_run:
         worktree.remove(git, merged.worktree)
-        return planned(plan, conflicts=merged.conflicts)._replace(status="planned")
+        found = (f"{shown(conflict.path)}: {conflict.kind}" for conflict in merged.conflicts)
+        lines = ("it would stop, as upstream conflicts with what the fork has of its own", *found)
+        return planned(plan, lines=lines, conflicts=merged.conflicts)._replace(status="planned")
     conflicted = tuple(conflict.path for conflict in merged.conflicts)
     entry = journal.begin(repo, plan)._replace(id=draft.id, state="stopped", conflicted=conflicted)
     journal.write(repo, entry._replace(squash=(merged.worktree, *draft)))

@@ -128,3 +128,45 @@ def test_a_conflict_in_a_file_with_a_line_end_in_its_name_is_not_taken_for_remem
     result = bench.run("rebase", "--rerere-continue", "--json")
 
     assert (result.code, [found["remembered"] for found in result.json["conflicts"]]) == (4, [False])
+
+
+def stopped_squash(bench: Bench) -> Path:
+    """A squashed sync that has stopped at a conflict; the worktree in which it waits."""
+    own = bench.commit("Own", {"d.txt": "own\n"})
+    bench.git("push", "--quiet", str(bench.root / "fork.git"), f"{own}:refs/heads/main")
+    assert bench.run("sync", "--via-pr").code == 4
+    return next((bench.work / ".git/mergeready/worktrees").iterdir())
+
+
+def test_undo_of_a_squashed_sync_that_has_stopped_keeps_what_was_resolved(bench: Bench) -> None:
+    write(stopped_squash(bench) / "d.txt", "both\n")
+
+    assert bench.run("undo", "--dry-run").code == 0
+    undone = bench.run("undo")
+    bench.run("status")
+
+    kept = [path.read_text("utf-8") for path in (bench.work / ".git/mergeready").rglob("d.txt") if path.is_file()]
+    assert (undone.code, kept) == (0, ["both\n"])
+
+
+def test_a_rehearsal_of_a_squashed_sync_names_its_conflicts(bench: Bench) -> None:
+    stopped_squash(bench)
+    bench.run("abort")
+
+    rehearsed = bench.run("sync", "--via-pr", "--dry-run")
+
+    assert (rehearsed.code, "  d.txt: both added it" in rehearsed.out.split("\n")) == (0, True)
+
+
+def test_making_a_fork_equal_that_has_nothing_of_its_own_needs_no_word(bench: Bench) -> None:
+    assert bench.run("sync", "--realign").code == 0
+    assert bench.at_fork("refs/heads/main") == bench.oid("refs/heads/main", bench.root / "up.git")
+
+
+def test_comments_begin_as_the_user_has_chosen(bench: Bench) -> None:
+    bench.git("config", "core.commentChar", ";")
+    write(bench.work / "message", "Title\n\n# heading, @bob\n; a comment, #1\n; ---- >8 ----\n#2\n")
+
+    found = bench.run("refs-check", "message", "--json").json["items"]
+
+    assert [item["text"] for item in found] == ["@bob"]
