@@ -15,6 +15,7 @@ from tooling.git.journal import Entry
 from tooling.git.plan import Step
 from tooling.git.read import read_operation
 from tooling.git.state import Operation, Repo
+from tooling.git.strays import drop_unchanged
 from tooling.git.text import to_git
 from tooling.git.watching import watched
 from tooling.git.wordless import past_wordless
@@ -72,6 +73,8 @@ def execute(way: Way, entry: Entry, tell: Callable[[str], None]) -> Ended:
 
 def go_on(way: Way, entry: Entry, command: str, tell: Callable[[str], None]) -> Ended:
     """Go on with a rebase that git has in progress: `command` is continue or skip."""
+    if command == "skip":
+        drop_unchanged(way.repo, way.git, entry)
     with watched(way.repo.git_dir, tell):
         done = _again(way, command)
     return _rebased(way, entry, done)

@@ -19,6 +19,7 @@ from tooling.git.replay import differences
 from tooling.git.rewind import rewind
 from tooling.git.settle import in_progress
 from tooling.git.state import BACKUPS, HEADS, Repo
+from tooling.git.strays import drop_unchanged
 from tooling.git.text import shown
 
 
@@ -46,6 +47,7 @@ def restore(repo: Repo, git: Git, entry: Entry, closed: State) -> Restored:
     elif own and repo.head.ref == entry.ref:
         entry = _step_back(repo, git, entry, own)
     kept = _move_others(repo, git, entry) or kept
+    drop_unchanged(repo, git, entry)
     kept = aside.put_back(repo, entry) or kept
     entry = journal.write(repo, entry._replace(state=closed))
     lineends.let_go(repo)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tooling.git import aside, edits, journal, parse
-from tooling.git.blob import id_of
+from tooling.git.blob import content_of, id_of
 from tooling.git.command import Git, failed
 from tooling.git.folders import files_on_the_way
 from tooling.git.journal import Entry
@@ -65,10 +65,10 @@ def _keep(repo: Repo, git: Git, entry: Entry, move: Move, passing: set[str]) -> 
     replayed = git.line("rev-parse", "--verify", "--quiet", "REBASE_HEAD")
     known = set(_known_blobs(git, {move.old, entry.onto, repo.head.oid, entry.stash, replayed}))
     for path in sorted(_standing(repo, dirty | passing) - aside.still_there(repo, entry)):
-        content = _content(Path(repo.root, path))
+        content = content_of(Path(repo.root, path))
         if content is None or id_of(content, len(move.old)) in known:
             continue
-        if content == _content(edits.kept_files(repo, entry) / path):
+        if content == content_of(edits.kept_files(repo, entry) / path):
             continue
         (place / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(Path(repo.root, path), place / path, follow_symlinks=False)
@@ -79,13 +79,6 @@ def _standing(repo: Repo, paths: Iterable[str]) -> set[str]:
     """What stands at these paths, and above or below them where a file has become a folder or the other way round."""
     own = (path for path in paths if not os.path.lexists(os.path.join(repo.root, path, ".git")))
     return {file for path in own for file in files_on_the_way(repo.root, path)}
-
-
-def _content(path: Path) -> bytes | None:
-    """The bytes that git would store for a file or a symbolic link, unfiltered; None for what it cannot store."""
-    if path.is_symlink():
-        return os.fsencode(os.readlink(path))
-    return path.read_bytes() if path.is_file() else None
 
 
 def _known_blobs(git: Git, commits: set[str]) -> Iterator[str]:

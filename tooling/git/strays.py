@@ -8,8 +8,10 @@ before it forgets it.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from tooling.git import parse
+from tooling.git.blob import content_of, id_of
 from tooling.git.command import Git
 from tooling.git.journal import Entry
 from tooling.git.state import Repo
@@ -29,6 +31,15 @@ def read_beside(repo: Repo, git: Git) -> tuple[str, ...] | None:
 def left_behind(git: Git, entry: Entry) -> set[str]:
     """The files that were not there when the entry was begun, and that git has named."""
     return set() if entry.beside is None else _beside(git).difference(entry.beside)
+
+
+def drop_unchanged(repo: Repo, git: Git, entry: Entry) -> None:
+    """Remove those of them that are as git wrote them; what somebody has written into one stays."""
+    for path in left_behind(git, entry):
+        place = Path(repo.root, path)
+        content = content_of(place)
+        if content is not None and git.line("cat-file", "-t", id_of(content, len(entry.old))) == "blob":
+            place.unlink()
 
 
 def _beside(git: Git) -> set[str]:

@@ -57,3 +57,24 @@ def test_what_was_written_into_such_a_file_is_copied_before_it_goes(stopping: Be
     assert [path.read_text(encoding="utf-8") for path in kept] == ["resolved by hand\n"]
     assert str(kept[0].parent) in aborted.out
     assert snapshot(stopping, ours=False) == before
+
+
+def test_a_skip_leaves_nothing_beside_the_path_and_an_undo_finds_nothing_there(stopping: Bench) -> None:
+    before = snapshot(stopping, ours=False)
+    stopping.run("rebase")
+
+    assert (stopping.run("skip").code, stopping.git("status", "--porcelain")) == (0, "")
+    assert (stopping.run("undo").code, snapshot(stopping, ours=False)) == (0, before)
+
+
+@pytest.mark.parametrize("content", ["now a file\n", "changed since\n"])
+def test_what_stays_after_a_conflict_was_resolved_goes_with_an_undo_unless_it_was_changed(
+    stopping: Bench, content: str
+) -> None:
+    stopping.run("rebase")
+    stopping.git("update-index", "--force-remove", "--", "folder", "folder~HEAD")
+    stopping.git("add", "folder/c.txt")
+    write(stopping.work / "folder~HEAD", content)
+
+    assert [stopping.run(command).code for command in ("continue", "undo")] == [0, 0]
+    assert stopping.git("status", "--porcelain") == ("" if content == "now a file\n" else "?? folder~HEAD")
