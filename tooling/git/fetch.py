@@ -87,7 +87,7 @@ def unreachable(remote: str, done: Done) -> UserError:
     """What to tell the user of a remote that could not be used."""
     said = last_words(done)
     advice = _ADVICE[cause(text(done.err))]
-    if "exists; cannot create" in said:
+    if "git remote prune" in text(done.err):  # as git advises; what it says before that is another in each version
         advice = f"a branch there has taken the name of one that is gone; forget that with: git remote prune {remote}"
     return UserError(f"{remote} cannot be used: {said}", hint=advice, exit=Exit.ENVIRONMENT)
 
