@@ -75,7 +75,7 @@ def test_a_stale_lease_says_what_happened_and_never_to_force(bench: Bench) -> No
     assert stable(bench, bench.run("push")) == """\
 error: feature was not pushed: stale: feature on origin has moved to ID, which you have not seen yet
 look at what is there:
-    git fetch origin
+    git fetch origin +refs/heads/feature:refs/remotes/origin/feature
 """
 
 
@@ -92,7 +92,7 @@ def test_undo_lists_what_it_can_take_back_and_takes_back_the_newest(bench: Bench
   TIME  rebase of feature, finished; before: ID
 """
     assert promised == "would take back the push of feature\n"
-    assert undone == ["push is undone", "rebase is undone", "there is nothing to undo"]
+    assert undone == ["the push of feature has changed nothing here", "rebase is undone", "there is nothing to undo"]
 
 
 def test_undo_refuses_once_the_branch_has_moved_on(bench: Bench) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.tooling.git.repositories import Bench, snapshot
+from tests.tooling.git.test_matrix_environment import fake_git
 from tests.tooling.git.test_matrix_rebase import refused
 from tooling.git.shallow import _Progress
 
@@ -63,7 +64,9 @@ def test_row_14_the_refusal_says_what_the_rest_costs_and_how_to_get_it(bench: Be
 
 def test_row_14_where_the_rest_cannot_be_counted_it_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     place = shallow(bench)
-    monkeypatch.setattr("tooling.git.shallow._SECONDS", 0.0)
+    slow = fake_git(bench, 'case "$*" in *--filter=tree:0*) exec sleep 60;; esac; exec "$GIT" "$@"')
+    monkeypatch.setenv("PATH", slow["PATH"])
+    monkeypatch.setattr("tooling.git.shallow._SECONDS", 0.1)
 
     result = bench.run("rebase", "--json", at=place)
 
