@@ -136,10 +136,15 @@ def failed(name: str, done: Done) -> UserError:
     """What to tell the user where a command failed that should not."""
     lines = [line for line in text(done.err).splitlines() if line.strip()]
     said = next((line for line in lines if line.startswith(("fatal:", "error:"))), "".join(lines[:1]))
-    lock = next((word for word in said.split("'") if word.endswith(".lock")), "")
-    if lock and "unable to create" in said.lower():
+    if lock := lock_of(said):
         return locked(lock)
     return UserError(f"git {name} failed: {shown(said) or f'exit status {done.status}'}", exit=Exit.ENVIRONMENT)
+
+
+def lock_of(said: str) -> str:
+    """The lock that git could not take, nothing where that is not what it says."""
+    lock = next((word for word in said.split("'") if word.endswith(".lock")), "")
+    return lock if "unable to create" in said.lower() else ""
 
 
 def locked(path: str) -> RefusedError:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tooling.errors import Exit, UserError
 from tooling.git import parse
-from tooling.git.command import Git, text
+from tooling.git.command import Git, lock_of, locked, text
 from tooling.git.state import Remote, Repo
 from tooling.git.text import shown
 from tooling.process import Done
@@ -86,6 +86,8 @@ def cause(said: str) -> str:
 def unreachable(remote: str, done: Done) -> UserError:
     """What to tell the user of a remote that could not be used."""
     said = last_words(done)
+    if lock := lock_of(said):
+        return locked(lock)
     advice = _ADVICE[cause(text(done.err))]
     if "git remote prune" in text(done.err):  # as git advises; what it says before that is another in each version
         advice = f"a branch there has taken the name of one that is gone; forget that with: git remote prune {remote}"

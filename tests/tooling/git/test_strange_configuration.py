@@ -178,3 +178,12 @@ def test_a_submodule_that_the_branch_has_added_is_in_nobodys_way(bench: Bench) -
 
     assert [bench.run("rebase", "--autostash").code, bench.run("undo").code] == [0, 0]
     assert snapshot(bench, ours=False) == before
+
+
+def test_a_lock_on_what_follows_upstream_is_named_with_the_way_out(bench: Bench) -> None:
+    lock = bench.work / ".git/refs/remotes/upstream/main.lock"
+    write(lock, "")
+
+    result = bench.run("rebase", "--json")
+
+    assert (result.code, result.json["next"][0]["argv"]) == (3, ["rm", str(lock)])
