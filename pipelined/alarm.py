@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import time
 from collections.abc import Callable
 from itertools import count
@@ -17,6 +18,9 @@ GRACE = 3.0
 """Seconds to wait for the others to hear of a failure."""
 
 _LOST = ("Connection closed by peer", "Connection reset", "Broken pipe", "Timed out waiting", "NCCL", "aborted")
+_BEGINNING = re.compile(r"^\[[^\]]*\] ")
+"""Where in gloo's source it happened; behind what happened there is advice for its developers."""
+
 _WRAPPED = ("failed to run forward", "Failed to run stage backward")
 _sessions = count()
 
@@ -26,8 +30,17 @@ class Alarm:
 
     def __init__(self, size: int, rank: int) -> None:
         self._store: Any = dist.PrefixStore(f"pipelined-{next(_sessions)}", torch_private.default_store())
-        self._size, self._rank = size, rank
+        self._size, self._rank, self._opened = size, rank, 0
         self.failure: str | None = None
+
+    def opened(self) -> None:
+        """The session is open, once more; what was told before is no longer news."""
+        self._opened += 1
+
+    def left(self, error: BaseException) -> None:
+        """Leave word that the session was left in this process with an error, for those that go on to find."""
+        if self.failure is None:
+            self._first(error)
 
     def check(self) -> None:
         """Raise PipelineError if the session has failed before."""
@@ -55,7 +68,7 @@ class Alarm:
     def _first(self, error: BaseException) -> str:
         """The message of whoever failed first; ours if nobody did before."""
         try:
-            text: bytes = self._store.compare_set("failure", "", self._text(error))
+            text: bytes = self._store.compare_set(f"failure {self._opened}", "", self._text(error))
             return text.decode()
         except (RuntimeError, ConnectionError):
             # The store went with the process that kept it.
@@ -63,7 +76,8 @@ class Alarm:
 
     def _text(self, error: BaseException) -> str:
         if is_lost(error):
-            return f"process {self._rank} has lost another process of the pipeline: {str(error).splitlines()[0]}"
+            said = _BEGINNING.sub("", str(error).splitlines()[0]).partition(" This is typically")[0]
+            return f"process {self._rank} has lost another process of the pipeline: {said}"
         return f"process {self._rank}: {type(error).__name__}: {error}"
 
     def _wait_until_heard(self) -> None:
@@ -75,7 +89,7 @@ class Alarm:
     def _hear(self, more: int = 1) -> int:
         """How many have heard of the failure, this process included if `more` is 1."""
         try:
-            return int(self._store.add("heard", more))
+            return int(self._store.add(f"heard {self._opened}", more))
         except (RuntimeError, ConnectionError):
             return self._size
 

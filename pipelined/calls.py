@@ -67,6 +67,11 @@ def _answering(model: nn.Module, module: nn.Module, name: str, probability: floa
                 f"{name} is computed again in the backward pass from outside",
                 hint="set recompute_checkpoint_every_layer in the IPUConfig instead",
             )
+        if any(parameter.is_meta for parameter in module.parameters()):
+            raise PipelineError(
+                f"{name} is in another process",
+                hint="have the session compute the model: evaluate(batch) returns it all",
+            )
         return compute(*args, **kwargs)
 
     return forward

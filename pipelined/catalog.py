@@ -45,7 +45,8 @@ def from_pipeline_plan(model: Any) -> Placement | None:
     and its plan does not name is a head.
     """
     plan = _plan_of(type(model))
-    prefix = model.base_model_prefix if hasattr(model, model.base_model_prefix) else ""
+    prefix = getattr(model, "base_model_prefix", "")
+    prefix = prefix if hasattr(model, prefix) else ""
     base = model.get_submodule(prefix)
     names = [name for name in plan if isinstance(getattr(base, name, None), nn.Module)]
     lists = [name for name in names if isinstance(getattr(base, name), nn.ModuleList)]

@@ -71,6 +71,7 @@ class Dataflow:
     """The calls of blocks in their order, the values that they return, and those that the model's output consumes.
 
     `glue_parameters` are read outside blocks. `obstacles` say in words what no cut of the model could get right.
+    `loss` is the shape of the loss, or None where the output has none.
     """
 
     calls: tuple[Call, ...]
@@ -78,6 +79,7 @@ class Dataflow:
     outputs: frozenset[int]
     glue_parameters: frozenset[str] = field(default=frozenset(), compare=False)
     obstacles: tuple[str, ...] = field(default=(), compare=False)
+    loss: tuple[int, ...] | None = field(default=None, compare=False)
 
     @cached_property
     def digest(self) -> int:

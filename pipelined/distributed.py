@@ -50,11 +50,12 @@ def distribute(
     a configuration: then no process ever has more than its part. `model_class` and `dtype` are for these where the
     configuration names other ones; `Pretrained` has more to choose.
 
-    `optimizer` makes one of the parameters that are here. `example` is a batch to find out with what flows, where none
-    can be made up. `mesh` has dimensions `dp` and `pp`, for processes in another order than IPU by IPU, replica by
-    replica. `timeout` is in seconds: how long to wait for a process that says nothing. With `profile` the session
-    records what its processes spend their time on, for `Session.profile`. PipelineError where the
-    number of processes does not fit, and in every process where one of them cannot place or load the model.
+    `optimizer` makes one of the parameters that are here; where none of them trains there is an empty one besides.
+    `example` is a batch to find out with what flows, where none can be made up. `mesh` has dimensions `dp` and `pp`,
+    for processes in another order than IPU by IPU, replica by replica. `timeout` is in seconds: how long to wait for a
+    process that says nothing. With `profile` the session records what its processes spend their time on, for
+    `Session.profile`. PipelineError where the number of processes does not fit, and in every process where one of them
+    cannot place or load the model, or make the optimizer.
     """
     ipus, replicas = ipu_config._ipus_per_replica, ipu_config.replication_factor
     ranks = join(ipus, replicas, device=device, mesh=mesh, timeout=timedelta(seconds=timeout))
@@ -63,17 +64,27 @@ def distribute(
         undo.callback(ranks.close)
         with raised_by_all(ranks):
             pipelined, held = _placed(given, ipu_config, ranks, example)
+        execution = ipu_config.execution
+        runner = Runner(pipelined, ranks, schedule=execution.schedule, seed=ipu_config.seed or 0)
+        microbatches = execution.microbatches or ipu_config.gradient_accumulation_steps
+        session = Session(pipelined, runner, held, microbatches=microbatches)
+        session.max_grad_norm = max_grad_norm
+        if profile:
+            session.profiler = Profiler(Spans(clock_of(ranks.device)))
+        with raised_by_all(ranks):
+            session.optimizer = optimizer(_trained(session)) if optimizer is not None else None
         undo.pop_all()
-    execution = ipu_config.execution
-    runner = Runner(pipelined, ranks, schedule=execution.schedule, seed=ipu_config.seed or 0)
-    microbatches = execution.microbatches or ipu_config.gradient_accumulation_steps
-    session = Session(pipelined, runner, held, microbatches=microbatches)
-    session.max_grad_norm = max_grad_norm
-    if profile:
-        session.profiler = Profiler(Spans(clock_of(ranks.device)))
-    if optimizer is not None:
-        session.optimizer = optimizer(list(session.parameters().values()))
     return session
+
+
+def _trained(session: Session) -> list[nn.Parameter]:
+    """The parameters of this process, with an empty one besides where none of them trains: optimizers want one."""
+    own = list(session.parameters().values())
+    return (
+        own
+        if any(one.requires_grad for one in own)
+        else [*own, nn.Parameter(torch.empty(0, device=session.ranks.device))]
+    )
 
 
 def _placed(

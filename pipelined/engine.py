@@ -61,7 +61,7 @@ class Program:
             stage.microbatches, stage.step, stage.before, stage.skipped = own, step, before, one
         numbers = torch.arange(self.microbatches)
         try:
-            with span("scheduling"):
+            with span("scheduling"), torch_private.schedules_unlogged():
                 self.schedule.step(microbatch=numbers, target=numbers, return_outputs=False)
         finally:
             for stage in self.stages:

@@ -8,30 +8,36 @@ from typing import Any
 
 import torch
 
+from pipelined import torch_private
 from pipelined.dataflow import Dataflow, dataflow
 from pipelined.errors import PipelineError, PlacementError
 from pipelined.microbatches import Batch
 from pipelined.registry import without_peft
 from pipelined.sample import sample_batches
 
+SHOWN = 4
+"""How many of what is in the way a message names."""
+
 
 def flow_of(model: Any, batch: Batch) -> Dataflow:
     """What flows for this batch, on empty tensors where that is possible.
 
-    PipelineError where the forward cannot be run without computing and not all weights are here, and where what it does
-    between blocks cannot be cut: it says what that is.
+    PipelineError with what the forward raises once not all weights are here; PlacementError where what it does between
+    blocks cannot be cut: it says what that is.
     """
     try:
         flow = _undisturbed(model, batch, empty=True)
     except Exception as error:
         if any(parameter.is_meta for parameter in model.parameters()):
-            raise PipelineError(
-                f"what flows through {type(model).__name__} cannot be found without its weights: {error}"
-            ) from error
+            raise PipelineError(f"{type(model).__name__} refuses the batch: {type(error).__name__}: {error}") from error
         flow = _undisturbed(model, batch, empty=False)
     if flow.obstacles:
-        raise PipelineError(
-            f"{type(model).__name__} cannot be cut for these inputs: {'; '.join(flow.obstacles)}",
+        more = len(flow.obstacles) - SHOWN
+        # What the output has says best what was asked for.
+        found = sorted(flow.obstacles, key=lambda words: not words.startswith("the output"))
+        listed = "; ".join((*found[:SHOWN], *([f"and {more} more"] if more > 0 else [])))
+        raise PlacementError(
+            f"{type(model).__name__} cannot be cut for these inputs: {listed}",
             hint="leave out what asks for it, or mark a larger block around it",
         )
     return flow
@@ -47,6 +53,8 @@ def sample_flow(model: Any, example: Batch | None) -> Dataflow:
             return flow_of(model, without_cache(model, batch))
         except Exception as error:  # noqa: BLE001 - a forward may raise anything
             refusal = refusal or error
+    if isinstance(refusal, PlacementError):
+        raise refusal
     raise PlacementError(
         f"the forward of {type(model).__name__} could not be run on a sample batch: {refusal}",
         hint="give distribute(..., example=batch) a batch that it takes",
@@ -75,7 +83,7 @@ def _undisturbed(model: Any, batch: Batch, *, empty: bool) -> Dataflow:
     torch.set_autocast_cache_enabled(False)
     buffers = [(buffer, buffer.clone()) for buffer in model.buffers() if not buffer.is_meta]
     try:
-        with torch.random.fork_rng(devices=[]):
+        with torch.random.fork_rng(devices=[]), torch_private.fakes_unlogged():
             return dataflow(model, batch, empty=empty)
     finally:
         torch.set_autocast_cache_enabled(cached)

@@ -15,9 +15,18 @@ NOT_BY_ROW = ("cache_position",)
 """Arguments whose first dimension is never that of the batch, whatever its size."""
 
 
+def named(batch: Any) -> Batch:
+    """The batch, if it gives the forward's arguments by name; else TypeError."""
+    if not isinstance(batch, Mapping):
+        raise TypeError(
+            f"a batch gives the forward's arguments by name, as a dict does, and this is a {type(batch).__name__}"
+        )
+    return batch
+
+
 def rows_of(batch: Batch) -> int:
     """How many samples a batch holds; ValueError where no tensor says so."""
-    for name, value in batch.items():
+    for name, value in named(batch).items():
         for leaf in tree_leaves(value):
             if isinstance(leaf, torch.Tensor) and leaf.dim() and name not in (*NOT_BY_ROW, "position_ids"):
                 return int(leaf.shape[0])
@@ -45,6 +54,8 @@ def split(batch: Batch, count: int) -> list[dict[str, Any]]:
 def split_rows(batch: Batch, rows: int) -> list[dict[str, Any]]:
     """Microbatches of this many samples each, the last of what is left."""
     total = rows_of(batch)
+    if not total:
+        raise ValueError("the batch holds no samples")
     parts = []
     for start in range(0, total, rows):
         cut = partial(_part, total=total, start=start, rows=rows)
@@ -62,6 +73,14 @@ def merge(outputs: Sequence[Any], rows: Sequence[int]) -> Any:
     flat = [tree_flatten(output) for output in outputs]
     leaves = [_merged(column, rows) for column in zip(*(leaves for leaves, _ in flat), strict=True)]
     return tree_unflatten(leaves, flat[0][1])
+
+
+def loss_of(output: Any) -> Any:
+    """The loss that a model returns, or None: by its name, or first in a tuple where it has one element."""
+    if isinstance(output, dict):
+        return output.get("loss")
+    first = output[0] if isinstance(output, tuple | list) and output else output
+    return first if isinstance(first, torch.Tensor) and first.numel() == 1 else None
 
 
 def _part(name: str, leaf: Any, *, total: int, start: int, rows: int) -> Any:

@@ -57,11 +57,12 @@ def arranged(
     states: dict[int, dict[str, Any]] = {}
     count = 0
     for group in optimizer.param_groups:
-        own = [names[parameter] for parameter in group["params"]]
-        indices = range(count, count + len(own))
-        groups.append({**_options(own, state), "params": list(indices)})
-        states.update({index: kept[name] for index, name in zip(indices, own, strict=True) if name in kept})
-        count += len(own)
+        places = {names[parameter]: count + at for at, parameter in enumerate(group["params"]) if parameter in names}
+        # A group that has none of the parameters here, as of adapters without biases, keeps its own.
+        options = _options(list(places), state) if places else group
+        groups.append({**options, "params": list(range(count, count + len(group["params"])))})
+        states.update({at: kept[name] for name, at in places.items() if name in kept})
+        count += len(group["params"])
     return {"state": states, "param_groups": groups}
 
 
@@ -78,4 +79,4 @@ def _options(names: list[str], state: OptimizerState) -> Mapping[str, Any]:
             f"the checkpoint's optimizer had {names[0]} and {differs} in two groups, and this one has them in one",
             hint="group parameters by name, the same way as before",
         )
-    return found[0] if found else {}
+    return found[0]

@@ -17,9 +17,8 @@ from transformers import Trainer, TrainingArguments
 
 from pipelined.config import IPUConfig
 from pipelined.errors import PipelineError
-from pipelined.microbatches import rows_of
+from pipelined.microbatches import loss_of, rows_of
 from pipelined.registry import to_pipelined
-from pipelined.runner import loss_of
 from pipelined.trainer_config import config_for
 
 logger = logging.getLogger(__name__)

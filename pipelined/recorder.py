@@ -17,6 +17,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from pipelined.blocks import BlockMark, block_of
 from pipelined.dataflow import Argument, Call, Dataflow, Returned, Slot, Value
 from pipelined.empty import Empty
+from pipelined.microbatches import loss_of
 
 SCALARS = (bool, int, float, str, type(None))
 
@@ -100,7 +101,9 @@ class _Recorder(TorchDispatchMode):
             self._obstacles["code outside blocks decides by what a block returned"] = None
         consumed = self.origins(output)
         glue = frozenset(self._glue)
-        return Dataflow(tuple(self.calls), tuple(self.values), consumed, glue, tuple(self._obstacles))
+        loss = loss_of(output)
+        shape = tuple(loss.shape) if isinstance(loss, torch.Tensor) else None
+        return Dataflow(tuple(self.calls), tuple(self.values), consumed, glue, tuple(self._obstacles), shape)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

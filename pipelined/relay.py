@@ -50,6 +50,7 @@ class Relay:
     def share_random_state(self) -> None:
         """Give every process of the replica the first one's random numbers."""
         ranks = self.runner.ranks
+        self.runner.check()
         with self._together():
             state = torch.get_rng_state()
             dist.broadcast(state, src=ranks.global_rank(0), group=ranks.pipeline())

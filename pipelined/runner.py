@@ -18,12 +18,12 @@ from pipelined.dataflow import Dataflow
 from pipelined.engine import Program, program
 from pipelined.errors import PipelineError
 from pipelined.flows import flow_of, without_cache
-from pipelined.microbatches import Batch, rows_of, signature
+from pipelined.microbatches import Batch, loss_of, named, rows_of, signature
 from pipelined.ranks import Ranks
+from pipelined.settings import configured, modes, trains
 from pipelined.spans import span
 from pipelined.throughput import Throughput, tokens_of
 
-Key = TypeVar("Key")
 Kept = TypeVar("Kept")
 
 PROGRAMS, FLOWS = 8, 64
@@ -48,10 +48,9 @@ class _Ends:
     outputs: dict[int, Any] = field(default_factory=dict)
 
     def train(self, output: Any, microbatch: int) -> torch.Tensor:
-        loss = loss_of(output)
-        if loss is None:
-            raise PipelineError("the model returned no loss", hint="give it labels")
-        weighted = loss * self.weight
+        weighted: torch.Tensor = loss_of(output) * self.weight
+        if not weighted.requires_grad:
+            raise PipelineError("the loss depends on nothing that trains", hint="set requires_grad of some parameters")
         self.losses[microbatch] = weighted.detach()
         return weighted
 
@@ -66,9 +65,11 @@ class Runner:
     def __init__(self, model: Any, ranks: Ranks, *, schedule: str, seed: int) -> None:
         self.model, self.ranks, self.schedule, self.seed = model, ranks, schedule, seed
         self.alarm = Alarm(ranks.size, dist.get_rank())
-        self._flows: OrderedDict[str, Dataflow] = OrderedDict()
+        self._flows: OrderedDict[tuple[str, int], Dataflow] = OrderedDict()
         self._programs: OrderedDict[Any, Program] = OrderedDict()
         self._ends = _Ends()
+        self.is_open = False
+        """Whether the model's blocks are answered for."""
         self.throughput = Throughput()
         self.trained: Program | None = None
         """What ran when a step was trained last."""
@@ -113,9 +114,7 @@ class Runner:
 
     def key(self, batch: Batch) -> str:
         """What a dry run depends on."""
-        device = self.ranks.device.type
-        casts = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
-        return f"{signature(batch)} training={self.model.training} autocast={casts}"
+        return f"{signature(batch)} {modes(self.model, self.ranks.device.type)}"
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -125,6 +124,12 @@ class Runner:
             yield
         except Exception as error:  # noqa: BLE001 - whatever it is, the others wait for this process
             self.alarm.sound(error, self.close)
+
+    def check(self) -> None:
+        """PipelineError if the session has failed, or does not stand in a `with` statement."""
+        self.alarm.check()
+        if not self.is_open:
+            raise PipelineError("the session is not open", hint="write with distribute(...) as pipe: ...")
 
     def close(self) -> None:
         """Give up buffers and connections."""
@@ -139,14 +144,17 @@ class Runner:
         self, make: Callable[[], Sequence[Batch]], *, step: int, training: bool
     ) -> list[tuple[list[Batch], Dataflow, str]]:
         """Groups of microbatches alike with their flow and key; all processes agree on them, or all raise."""
-        self.alarm.check()
+        self.check()
         words, error = "", None
         groups: list[tuple[list[Batch], Dataflow, str]] = []
         try:
             batches = make()
-            groups = self._grouped(batches)
+            trained = trains(self.model) if training else ""
+            groups = self._grouped(batches, trained)
+            if training:
+                _refuse_untrainable([flow for _, flow, _ in groups])
             # The flow too: processes that see another one would wait for what the others never send.
-            listed = "; ".join(f"{len(alike)} of {key} flow={flow.digest:08x}" for alike, flow, key in groups)
+            listed = "; ".join(f"{len(alike)} of {key}" for alike, _, key in groups)
             words = f"step {step}, training {training}, content {content(batches):08x}: {listed}"
         except Exception as raised:  # noqa: BLE001 - whatever it is, all processes are to raise it
             error = raised
@@ -156,21 +164,27 @@ class Runner:
             raise verdict from error
         return groups
 
-    def _grouped(self, batches: Sequence[Batch]) -> list[tuple[list[Batch], Dataflow, str]]:
+    def _grouped(self, batches: Sequence[Batch], trained: str) -> list[tuple[list[Batch], Dataflow, str]]:
+        if not batches:
+            raise ValueError("there are no microbatches")
         found: list[tuple[list[Batch], Dataflow, str]] = []
+        own = configured(self.model)
         for given in batches:
-            batch = tree_map(self.moved, without_cache(self.model, given))
-            key = self.key(batch)
+            batch = tree_map(self.moved, without_cache(self.model, named(given)))
+            words = self.key(batch)
+            flow = self._flow(batch, (words, own))
+            # Not by the configuration, which saving changes in one process: all have to make the same programs.
+            key = f"{words} {trained} flow={flow.digest:08x}"
             if found and found[-1][2] == key:
                 found[-1][0].append(batch)
             else:
-                found.append(([batch], self._flow(batch, key), key))
+                found.append(([batch], flow, key))
         return found
 
     def moved(self, leaf: Any) -> Any:
         return leaf.to(self.ranks.device) if isinstance(leaf, torch.Tensor) else leaf
 
-    def _flow(self, batch: Batch, key: str) -> Dataflow:
+    def _flow(self, batch: Batch, key: tuple[str, int]) -> Dataflow:
         if key not in self._flows:
             self._flows[key] = flow_of(self.model, batch)
         return _used(self._flows, key, FLOWS)
@@ -205,16 +219,18 @@ class Runner:
         return losses
 
 
-def loss_of(output: Any) -> torch.Tensor | None:
-    """The loss that a model returns: by its name, or first in a tuple where it has one element."""
-    if isinstance(output, dict):
-        loss: torch.Tensor | None = output.get("loss")
-        return loss
-    first = output[0] if isinstance(output, tuple | list) and output else output
-    return first if isinstance(first, torch.Tensor) and first.numel() == 1 else None
+def _refuse_untrainable(flows: Sequence[Dataflow]) -> None:
+    """PipelineError where the model returns nothing that a step of training could be made of."""
+    for flow in flows:
+        if flow.loss is None:
+            raise PipelineError("the model returned no loss", hint="give it labels")
+        if any(size != 1 for size in flow.loss):
+            raise PipelineError(
+                f"the model returned a loss of shape {list(flow.loss)}", hint="return one number, such as the mean"
+            )
 
 
-def _used(kept: OrderedDict[Key, Kept], key: Key, most: int) -> Kept:
+def _used(kept: OrderedDict[Any, Kept], key: Any, most: int) -> Kept:
     """The entry, as the one used last; the one used longest ago goes where there are too many."""
     kept.move_to_end(key)
     while len(kept) > most:

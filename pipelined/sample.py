@@ -25,6 +25,11 @@ def sample_batches(
     `batch` is in samples, `length` in tokens, fewer where the model has fewer positions. A forward may refuse some of
     them, and all of them where it takes something that cannot be made up.
     """
+    if not hasattr(model, "config"):
+        raise PlacementError(
+            f"no batch can be made up for {type(model).__name__}, which has no configuration",
+            hint="register a pipelined class for it that states a placement, and give distribute(..., example=batch)",
+        )
     sizes = Sizes(model.config, batch, length, device or next(model.parameters()).device)
     # Some models count positions from behind that of the padding.
     positions = sizes.get("max_position_embeddings", "n_positions", "max_target_positions", default=length + 4)

@@ -62,11 +62,16 @@ class Session:
     def __enter__(self) -> Self:
         self._open.callback(self._runner.close)
         self._open.enter_context(answered(self.model))
+        self._runner.is_open = True
+        self._runner.alarm.opened()
         if self.profiler is not None:
             self._open.enter_context(self.profiler.recording())
         return self
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self._runner.is_open = False
+        if error is not None:
+            self._runner.alarm.left(error)
         self._open.close()
 
     @property

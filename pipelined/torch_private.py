@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import FrameType, SimpleNamespace
@@ -26,6 +27,11 @@ from pipelined.order import Order, Step, rank_of_stage
 def fake_mode() -> Any:
     """A mode in which operations give fake tensors: shapes, types and devices, and no content."""
     return FakeTensorMode(allow_non_fake_inputs=True)
+
+
+def fakes_unlogged() -> AbstractContextManager[None]:
+    """While this lasts what fails on fake tensors is raised, and not logged with its traceback besides."""
+    return _unlogged(FakeTensorMode.__module__)
 
 
 def is_fake(tensor: torch.Tensor) -> bool:
@@ -101,6 +107,11 @@ def around_waits(context: Callable[[], AbstractContextManager[None]]) -> Iterato
         schedules._wait_batch_p2p = wait
 
 
+def schedules_unlogged() -> AbstractContextManager[None]:
+    """While this lasts a schedule that fails does not log all its steps; in every process, as torch would have it."""
+    return _unlogged(schedules.__name__)
+
+
 def let_go(schedule: Any) -> None:
     """Have a schedule's stages forget their group and their buffers: a group that nobody knows closes."""
     for stage in [] if schedule is None else getattr(schedule, "_stages", None) or [schedule._stage]:
@@ -126,6 +137,17 @@ def actions(order: Order) -> dict[int, list[Any]]:
         rank: [_Action(step.stage, _ComputationType(step.kind), step.microbatch) for step in steps]
         for rank, steps in enumerate(steps for steps in order.steps if steps)
     }
+
+
+@contextmanager
+def _unlogged(name: str) -> Iterator[None]:
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def _steps(found: list[Any]) -> tuple[Step, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from pipelined.runner import loss_of
+from pipelined.microbatches import loss_of
 from pipelined.sample import sample_inputs
 
 Batch = dict[str, Any]

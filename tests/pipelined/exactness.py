@@ -15,7 +15,7 @@ from pipelined import IPUConfig, to_pipelined
 from pipelined.distributed import distribute
 from pipelined.execution import Execution
 from pipelined.flows import without_cache
-from pipelined.runner import loss_of
+from pipelined.microbatches import loss_of
 from pipelined.session import Session
 from tests.pipelined.batches import Batch, cut, rows_of, training_batch, with_loss
 from tests.pipelined.families import all_classes, original, registered_classes

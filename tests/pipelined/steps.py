@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import re
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import peft
@@ -92,6 +94,82 @@ def frozen() -> dict[str, str]:
             parameter.requires_grad_(trains(name))
         found[what] = str(of_model(model, batch, config_of(2)))
     return found
+
+
+def thawed() -> list[str]:
+    """What trains changes between steps on batches alike; and what is said where it changes in one process alone."""
+    model, batch = scored("BertForMaskedLM", config_of(2))
+    plain = copy.deepcopy(model)
+    found = []
+    with distribute(model, config_of(2), timeout=120) as pipe:
+        for what in ("all but the head", "the first layers", "the last layers"):
+            for name, parameter in (*pipe.model.named_parameters(), *plain.named_parameters()):
+                parameter.requires_grad_(FROZEN[what](name))
+                parameter.grad = None
+            found.append(str(exactness(pipe, plain, cut(batch, MICROBATCHES))))
+        if pipe.ranks.ipu == 0:
+            pipe.model.requires_grad_(True)
+        found.append(refusal(lambda: pipe.forward_backward(cut(batch, MICROBATCHES))))
+    return found
+
+
+def optimizer_of_what_trains() -> tuple[list[int], bool]:
+    """The first process has nothing that trains, and the optimizer's state goes to a checkpoint and comes back."""
+    model, batch = scored("BertForMaskedLM", config_of(2))
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad_(name.startswith("bert.encoder.layer.3"))
+
+    def make(own: list[torch.nn.Parameter]) -> torch.optim.Optimizer:
+        return torch.optim.AdamW([one for one in own if one.requires_grad])
+
+    with tempfile.TemporaryDirectory() as own, distribute(model, config_of(2), optimizer=make, timeout=120) as pipe:
+        folder = [own]
+        torch.distributed.broadcast_object_list(folder)
+        pipe.train_step(batch)
+        pipe.save_checkpoint(folder[0])
+        first = pipe.train_step(batch).loss
+        pipe.load_checkpoint(folder[0])
+        again = pipe.train_step(batch).loss
+        assert pipe.optimizer is not None
+        sizes = [one.numel() for group in pipe.optimizer.param_groups for one in group["params"]]
+        torch.distributed.barrier()
+    return sizes[:1] if sizes == [0] else [len(sizes)], bool(first == again)
+
+
+def configured_anew() -> list[str]:
+    """What differs in an evaluation once the configuration asks for more, on a batch that was evaluated before."""
+    model, batch = scored("BertForMaskedLM", config_of(2))
+    plain = copy.deepcopy(model.eval())
+    with distribute(model, config_of(2), timeout=120) as pipe:
+        pipe.evaluate(rows_of(batch, 0, 2))
+        pipe.model.config.output_hidden_states = plain.config.output_hidden_states = True
+        return evaluated(pipe, plain, rows_of(batch, 0, 6), (2, 2, 2))
+
+
+def unusable() -> dict[str, str]:
+    """What is said of batches that no step can be made of, before anything is sent; the last one is good."""
+    model, batch = scored("BertForMaskedLM", config_of(2))
+    given: dict[str, Any] = {
+        "nothing": None,
+        "no samples": {name: value[:0] for name, value in batch.items()},
+        "no labels": {name: value for name, value in batch.items() if name != "labels"},
+        "too long": {name: value.repeat(1, 9) for name, value in batch.items()},
+    }
+    with distribute(model, config_of(2), optimizer=torch.optim.SGD, timeout=120) as pipe:
+        found = {what: refusal(partial(pipe.train_step, bad)) for what, bad in given.items()}
+        found["no microbatches"] = refusal(lambda: pipe.forward_backward([]))
+        found["outside"] = refusal(lambda: pipe.model(**batch))
+        found["good"] = refusal(lambda: pipe.train_step(batch))
+    found["closed"] = refusal(lambda: pipe.train_step(batch))
+    return found
+
+
+def refusal(act: Callable[[], Any]) -> str:
+    try:
+        act()
+    except Exception as error:  # noqa: BLE001 - what it is, is what is tested
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 def adapters() -> dict[str, str]:
@@ -238,6 +316,10 @@ STEPS: tuple[Callable[[], Any], ...] = (
     normalised_by_items,
     clipped,
     frozen,
+    thawed,
+    optimizer_of_what_trains,
+    configured_anew,
+    unusable,
     adapters,
     half_precision,
     recomputed,

@@ -99,6 +99,27 @@ def fail_behind_what_is_being_sent() -> tuple[str, bool]:
         return raised[1], time.monotonic() - began < 10
 
 
+def fail_between_steps() -> str:
+    """What ends the session in a process where another leaves it with an error of its own."""
+    model = tiny_model(transformers.LlamaForCausalLM)
+    batch = llama_batch(model)
+    try:
+        with distribute(model, IPUConfig(ipus_per_replica=2)) as pipe:
+            if pipe.ranks.ipu == 1:
+                raise KeyboardInterrupt("enough")
+            pipe.evaluate(batch)
+    except BaseException as error:  # noqa: BLE001 - what it is, is what is tested
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def test_an_error_of_the_script_in_one_process_is_what_the_others_hear() -> None:
+    assert run(fail_between_steps, processes=2) == [
+        "PipelineError: process 1: KeyboardInterrupt: enough",
+        "KeyboardInterrupt: enough",
+    ]
+
+
 def test_a_message_under_way_keeps_nobody_waiting_for_one_that_failed() -> None:
     first, second = run(fail_behind_what_is_being_sent, processes=2)
 

@@ -34,6 +34,40 @@ def test_what_is_frozen_stays_out_of_it_wherever_it_is(over_two: Any) -> None:
     assert over_two["frozen"] == [dict.fromkeys(steps.FROZEN, "exact")] * 2
 
 
+def test_what_trains_may_change_between_steps_if_it_does_so_everywhere(over_two: Any) -> None:
+    first, second = over_two["thawed"]
+
+    assert first == second
+    assert first[:3] == ["exact"] * 3
+    assert "the processes were given different inputs" in first[3]
+    assert "parameters train" in first[3]
+
+
+def test_an_optimizer_may_be_made_of_what_trains_where_nothing_does(over_two: Any) -> None:
+    assert over_two["optimizer_of_what_trains"] == [([0], True), ([16], True)]
+
+
+def test_a_change_of_the_configuration_counts_for_batches_that_were_seen_before(over_two: Any) -> None:
+    assert over_two["configured_anew"] == [[], []]
+
+
+def test_what_no_step_can_be_made_of_is_said_in_a_sentence_everywhere_and_the_session_goes_on(over_two: Any) -> None:
+    first, second = over_two["unusable"]
+
+    assert first.pop("outside").startswith("PipelineError: bert.encoder.layer.2 is in another process")
+    assert second.pop("outside").startswith("PipelineError: bert.embeddings is in another process")
+    assert first == second
+    assert first.pop("too long").startswith("PipelineError: PipelinedBertForMaskedLM refuses the batch: RuntimeError: ")
+    assert first == {
+        "nothing": "TypeError: a batch gives the forward's arguments by name, as a dict does, and this is a NoneType",
+        "no samples": "ValueError: the batch holds no samples",
+        "no labels": "PipelineError: the model returned no loss; give it labels",
+        "no microbatches": "ValueError: there are no microbatches",
+        "good": "",
+        "closed": "PipelineError: the session is not open; write with distribute(...) as pipe: ...",
+    }
+
+
 def test_adapters_train_on_the_frozen_model_that_they_adapt(over_two: Any) -> None:
     assert over_two["adapters"] == [{"LlamaForCausalLM": "exact", "BertForSequenceClassification": "exact"}] * 2
 
