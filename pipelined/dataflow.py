@@ -15,6 +15,8 @@ from zlib import crc32
 if TYPE_CHECKING:
     from torch import nn
 
+    from pipelined.decisions import Decisions
+
 
 @dataclass(frozen=True)
 class Value:
@@ -71,7 +73,8 @@ class Dataflow:
     """The calls of blocks in their order, the values that they return, and those that the model's output consumes.
 
     `glue_parameters` are read outside blocks. `obstacles` say in words what no cut of the model could get right.
-    `loss` is the shape of the loss, or None where the output has none.
+    `loss` is the shape of the loss, or None where the output has none. `decided` is what inputs have to have in common
+    with those of the dry run, besides their shapes, for all this to be so.
     """
 
     calls: tuple[Call, ...]
@@ -80,6 +83,7 @@ class Dataflow:
     glue_parameters: frozenset[str] = field(default=frozenset(), compare=False)
     obstacles: tuple[str, ...] = field(default=(), compare=False)
     loss: tuple[int, ...] | None = field(default=None, compare=False)
+    decided: Decisions | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def digest(self) -> int:

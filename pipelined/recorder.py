@@ -16,6 +16,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from pipelined.blocks import BlockMark, block_of
 from pipelined.dataflow import Argument, Call, Dataflow, Returned, Slot, Value
+from pipelined.decisions import Deciding
 from pipelined.empty import Empty
 from pipelined.microbatches import loss_of
 
@@ -33,7 +34,7 @@ def record(model: nn.Module, inputs: Mapping[str, Any], *, empty: bool = False) 
 
 
 def _record(model: nn.Module, inputs: Mapping[str, Any], empty: Empty | None) -> Dataflow:
-    run = _Recorder(model, empty)
+    run = _Recorder(model, inputs, empty)
     marked = [(module, mark) for name, module in model.named_modules() if (mark := block_of(module, name))]
     handles = [
         handle
@@ -70,7 +71,7 @@ def _without_choice_of_experts(model: Any) -> Iterator[None]:
 class _Recorder(TorchDispatchMode):
     """Carries origins from the inputs of every operation outside blocks to its outputs, and counts those inside."""
 
-    def __init__(self, model: nn.Module, empty: Empty | None) -> None:
+    def __init__(self, model: nn.Module, inputs: Mapping[str, Any], empty: Empty | None) -> None:
         super().__init__()
         self.calls: list[Call] = []
         self.values: list[Value] = []
@@ -87,6 +88,7 @@ class _Recorder(TorchDispatchMode):
         self._obstacles: dict[str, None] = {}
         self._decisions: list[int] = []
         """How many calls had been made whenever code outside blocks decided by what a block returned."""
+        self._deciding = Deciding(inputs)
         self._depth = 0
 
     def flow(self, output: Any) -> Dataflow:
@@ -103,7 +105,8 @@ class _Recorder(TorchDispatchMode):
         glue = frozenset(self._glue)
         loss = loss_of(output)
         shape = tuple(loss.shape) if isinstance(loss, torch.Tensor) else None
-        return Dataflow(tuple(self.calls), tuple(self.values), consumed, glue, tuple(self._obstacles), shape)
+        decided = self._deciding.seen(len(self.calls))
+        return Dataflow(tuple(self.calls), tuple(self.values), consumed, glue, tuple(self._obstacles), shape, decided)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -135,9 +138,10 @@ class _Recorder(TorchDispatchMode):
         if origins and func is torch.ops.aten._local_scalar_dense.default:
             self._decisions.append(len(self.calls))
         result = self._compute(func, args, kwargs)
-        if origins:
-            for tensor in _tensors(result):
-                self._origins[tensor] = origins
+        if not origins:
+            self._deciding.note(func, args, kwargs, result, calls=len(self.calls))
+        for tensor in _tensors(result) if origins else ():
+            self._origins[tensor] = origins
         self._note_writes(func, args, inside=False)
         return result
 

@@ -27,7 +27,10 @@ from pipelined.throughput import Throughput, tokens_of
 Kept = TypeVar("Kept")
 
 PROGRAMS, FLOWS = 8, 64
-"""How many signatures keep their buffers, and how many their dry run; what was used longest ago goes first."""
+"""How many signatures keep their buffers, and how many their dry runs; what was used longest ago goes first."""
+
+ALIKE = 8
+"""How many dry runs a signature has at most, where the forward takes another way for other inputs."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Runner:
     def __init__(self, model: Any, ranks: Ranks, *, schedule: str, seed: int) -> None:
         self.model, self.ranks, self.schedule, self.seed = model, ranks, schedule, seed
         self.alarm = Alarm(ranks.size, dist.get_rank())
-        self._flows: OrderedDict[tuple[str, int], Dataflow] = OrderedDict()
+        self._flows: OrderedDict[tuple[str, int], list[Dataflow]] = OrderedDict()
         self._programs: OrderedDict[Any, Program] = OrderedDict()
         self._ends = _Ends()
         self.is_open = False
@@ -185,9 +188,13 @@ class Runner:
         return leaf.to(self.ranks.device) if isinstance(leaf, torch.Tensor) else leaf
 
     def _flow(self, batch: Batch, key: tuple[str, int]) -> Dataflow:
-        if key not in self._flows:
-            self._flows[key] = flow_of(self.model, batch)
-        return _used(self._flows, key, FLOWS)
+        known = _used(self._flows, key, FLOWS) if key in self._flows else self._flows.setdefault(key, [])
+        for flow in known:
+            if flow.decided is None or flow.decided.hold(batch):
+                return flow
+        found = flow_of(self.model, batch)
+        self._flows[key] = [found, *known][:ALIKE]
+        return found
 
     def _program(self, key: str, flow: Dataflow, count: int, *, training: bool) -> Program:
         full = (key, count, training)

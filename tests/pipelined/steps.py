@@ -31,7 +31,7 @@ from tests.pipelined.exactness import (
 )
 from tests.pipelined.placed import placed
 from tests.pipelined.tiny import tiny_model
-from tests.pipelined.written import LAYERS, WIDTH, Normalised, Plain, WrittenConfig
+from tests.pipelined.written import LAYERS, WIDTH, Normalised, Plain, Skipping, WrittenConfig
 
 REFUSED = (
     ("BertForMaskedLM", "output_attentions"),
@@ -311,6 +311,20 @@ def a_module_of_torch_alone() -> str:
     return str(of_model(model, {"values": torch.randn(8, WIDTH)}, config_of(2)))
 
 
+def decided_by_inputs() -> list[str]:
+    """Batches of the same shapes, in which the inputs say what flows where."""
+    torch.manual_seed(0)
+    model = placed(Skipping(), {f"layers.{index}": index // 2 for index in range(LAYERS)}, config_of(2))
+    plain, found = copy.deepcopy(model), []
+    values, flags = torch.randn(8, WIDTH), (torch.zeros(8), torch.ones(8), torch.arange(8) // 4, torch.zeros(8))
+    with distribute(model, config_of(2), example={"values": values, "flags": flags[0]}, timeout=120) as pipe:
+        for one in flags:
+            found.append(str(exactness(pipe, plain, cut({"values": values, "flags": one}, MICROBATCHES))))
+            for parameter in (*pipe.parameters().values(), *plain.parameters()):
+                parameter.grad = None
+    return found
+
+
 STEPS: tuple[Callable[[], Any], ...] = (
     gradients_add_up,
     normalised_by_items,
@@ -329,4 +343,5 @@ STEPS: tuple[Callable[[], Any], ...] = (
     training_and_evaluation_in_turn,
     refused,
     a_module_of_torch_alone,
+    decided_by_inputs,
 )

@@ -121,3 +121,7 @@ def test_what_does_not_leave_a_block_as_what_it_returns_is_refused_by_name_every
 
 def test_a_module_that_is_none_of_transformers_is_exact(over_two: Any) -> None:
     assert over_two["a_module_of_torch_alone"] == ["exact", "exact"]
+
+
+def test_inputs_may_decide_what_flows_from_stage_to_stage(over_two: Any) -> None:
+    assert over_two["decided_by_inputs"] == [["exact"] * 4] * 2
