@@ -15,7 +15,14 @@ def check_state(repo: Repo) -> None:
     check_idle(repo)
     check_on_branch(repo)
     if place := repo.elsewhere(repo.head.ref):
-        raise RefusedError("checked-out-elsewhere", f"{shown(repo.head.branch)} is checked out in {shown(place)} too")
+        raise RefusedError(
+            "checked-out-elsewhere",
+            f"{shown(repo.head.branch)} is checked out in {shown(place)} too",
+            next=[
+                Next("let go of it there", ("git", "-C", place, "switch", "--detach")),
+                Next("or, if that folder is gone", ("git", "worktree", "prune")),
+            ],
+        )
     unready = [change for change in repo.changes if change.unmerged]
     if unready:
         raise RefusedError(

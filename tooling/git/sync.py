@@ -122,7 +122,7 @@ def _local(repo: Repo, syncing: Syncing, ref: str) -> tuple[tuple[Move, ...], tu
         go = ("-C", place, *_FOLLOW, syncing.new)
         if syncing.movable_elsewhere:
             return move, (Step("fast-forward", go, f"{why} in {shown(place)}"),), ()
-        said = f"your own {name} is checked out in {shown(place)}, with work in it, and left as it is"
+        said = f"your own {name} is checked out in {shown(place)}, with work in it or gone, and left as it is"
         return (), (), (Warned("local-main", f"{said}; to move it: {command_line(('git', *go))}"),)
     if repo.head.ref != ref:
         return move, (Step("move", ("update-ref", ref, syncing.new, now), why),), ()

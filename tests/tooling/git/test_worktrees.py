@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -163,3 +164,16 @@ def test_a_line_end_in_the_name_of_a_folder_is_part_of_it(bench: Bench) -> None:
 
     assert [bench.run(command, at=moved).code for command in ("rebase", "sync")] == [0, 0]
     assert bench.oid("HEAD", linked) == bench.oid("refs/heads/main", bench.root / "up.git")
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_branch_that_two_worktrees_have_is_free_once_one_lets_go_of_it(bench: Bench, gone: bool) -> None:
+    linked = bench.root / "linked"
+    bench.git("worktree", "add", "--quiet", "--force", str(linked), "feature")
+    if gone:
+        shutil.rmtree(linked)
+
+    refusal = bench.run("rebase", "--json")
+    bench.git(*refusal.json["next"][gone]["argv"][1:])
+
+    assert (refusal.code, bench.run("rebase").code) == (3, 0)
