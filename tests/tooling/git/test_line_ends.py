@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.tooling.git.kills import lost_to_kills
-from tests.tooling.git.repositories import Bench, snapshot, text, write
+from tests.tooling.git.repositories import Bench, git_version, snapshot, text, write
 from tests.tooling.git.test_matrix_rebase import refused
 from tooling.git.lineends import pattern
 
@@ -149,6 +149,7 @@ def test_a_line_of_attributes_means_one_path_and_no_other(tmp_path: Path, path: 
     assert done.stdout.split(b"\0")[2::3] == [b"unset", *[b"unspecified"] * 3]
 
 
+@pytest.mark.skipif(git_version() < (2, 37), reason="to the merge of git stash before 2.37, line ends can conflict")
 @pytest.mark.parametrize("edited", [True, False])
 def test_line_ends_that_upstreams_attributes_brought_go_with_them(bench: Bench, edited: bool) -> None:
     bench.upstream("Line ends of Windows", {".gitattributes": "* text=auto eol=crlf\n"})
