@@ -55,10 +55,23 @@ class Returned:
 
 
 @dataclass(frozen=True)
+class Side:
+    """What a part of a block returns when it is called for the `turn`th time in one call of the block.
+
+    `given` are its arguments: those of the block as such, and None for others. Leaves that nobody reads are None.
+    """
+
+    part: str
+    turn: int
+    given: tuple[Any, ...]
+    returned: Returned
+
+
+@dataclass(frozen=True)
 class Call:
     """One call of a block: the module, its IPU, its operations, and the indices of the values that it consumes.
 
-    `flops` counts a multiplication and an addition as two.
+    `flops` counts a multiplication and an addition as two. `sides` leave it otherwise than as what it returns.
     """
 
     module: str
@@ -66,6 +79,15 @@ class Call:
     consumes: frozenset[int]
     flops: int = 0
     returned: Returned = field(default=Returned(), compare=False, repr=False)
+    sides: tuple[Side, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def makes(self) -> tuple[int, ...]:
+        """The values that it returns, by its sides too."""
+        leaves = (
+            leaf for returned in (self.returned, *(side.returned for side in self.sides)) for leaf in returned.leaves
+        )
+        return tuple(leaf.value for leaf in leaves if isinstance(leaf, Slot))
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ What is computed from real tensors alone is real. What a block computes, and wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -33,11 +34,14 @@ class Empty:
         ]
         for module, name, weight in gone:
             module._parameters[name] = torch_private.fake_on(self._mode, weight, device)
+            # What a block casts in its forward, torch would swap; that cannot be done with a weight that is looked at.
+            module.__dict__["_apply"] = partial(_converted, module)
         try:
             yield
         finally:
             for module, name, weight in gone:
                 module._parameters[name] = weight
+                module.__dict__.pop("_apply", None)
 
     def run(self, func: Any, args: Any, kwargs: Any, *, inside: bool) -> Any:
         """The result of an operation; `inside` a block nothing is computed whatever it is given."""
@@ -63,6 +67,16 @@ class Empty:
         if isinstance(leaf, torch.Tensor) and leaf.is_meta and not torch_private.is_fake(leaf):
             return torch_private.fake_on(self._mode, leaf, device)
         return leaf
+
+
+def _converted(module: nn.Module, convert: Callable[[torch.Tensor], torch.Tensor]) -> nn.Module:
+    """The module, with converted weights in place of its own."""
+    for child in module.children():
+        child._apply(convert)
+    for name, weight in module._parameters.items():
+        if weight is not None:
+            module._parameters[name] = cast("nn.Parameter", convert(weight))
+    return module
 
 
 def _zeros(leaf: Any) -> Any:

@@ -75,7 +75,7 @@ def _count(shape: tuple[int, ...]) -> int:
 def _rest(run: DryRun) -> Any:
     """What must be the same at every length."""
     calls = [
-        (call.module, call.consumes, [one for one in call.returned.leaves if isinstance(one, _COMPARED)])
+        (call.module, call.consumes, call.makes, [one for one in call.returned.leaves if isinstance(one, _COMPARED)])
         for call in run.flow.calls
     ]
     return calls, run.flow.outputs, run.fills

@@ -66,7 +66,8 @@ def split_rows(batch: Batch, rows: int) -> list[dict[str, Any]]:
 def merge(outputs: Sequence[Any], rows: Sequence[int]) -> Any:
     """What a model would have returned for all microbatches at once.
 
-    Tensors with a row a sample are joined; a scalar, such as the loss, is averaged by samples; the rest is the first's.
+    Tensors with a row a sample are joined, and those with more, as the logits of routers have a row a token; a scalar,
+    such as the loss, is averaged by samples; the rest is the first's.
     """
     if len(outputs) == 1:
         return outputs[0]
@@ -98,11 +99,19 @@ def _merged(column: Sequence[Any], rows: Sequence[int]) -> Any:
     first = column[0]
     if not isinstance(first, torch.Tensor):
         return first
-    if first.dim() and all(one.shape[0] == count for one, count in zip(column, rows, strict=True)):
+    if first.dim() and _have_rows(column, rows):
         return torch.cat(list(column))
     if first.dim() == 0 and first.is_floating_point():
         return sum(one * count for one, count in zip(column, rows, strict=True)) / sum(rows)
     return first
+
+
+def _have_rows(column: Sequence[torch.Tensor], rows: Sequence[int]) -> bool:
+    """Whether each tensor has a row a sample, or as many rows for each; what is alike in all may be a table instead."""
+    each = {divmod(one.shape[0], count) for one, count in zip(column, rows, strict=True)}
+    if each == {(1, 0)}:
+        return True
+    return len(each) == 1 and not next(iter(each))[1] and any(not torch.equal(one, column[0]) for one in column[1:])
 
 
 def signature(batch: Batch) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from pipelined.dataflow import Call, Dataflow, Slot
+from pipelined.dataflow import Call, Dataflow
 from pipelined.order import rank_of_stage
 
 
@@ -54,8 +54,7 @@ def trained_values(flow: Dataflow, trains: Callable[[Call], bool], *, glue: bool
     for index, call in enumerate(flow.calls):
         behind[index] |= any(value in found for value in call.consumes)
         if behind[index]:
-            made = (slot.value for slot in call.returned.leaves if isinstance(slot, Slot))
-            found.update(value for value in made if "float" in flow.values[value].dtype)
+            found.update(value for value in call.makes if "float" in flow.values[value].dtype)
     return frozenset(found)
 
 

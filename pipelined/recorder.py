@@ -19,6 +19,7 @@ from pipelined.dataflow import Argument, Call, Dataflow, Returned, Slot, Value
 from pipelined.decisions import Deciding
 from pipelined.empty import Empty
 from pipelined.microbatches import loss_of
+from pipelined.sides import Parts
 
 SCALARS = (bool, int, float, str, type(None))
 
@@ -45,6 +46,8 @@ def _record(model: nn.Module, inputs: Mapping[str, Any], empty: Empty | None) ->
             module.register_forward_hook(run.leave, with_kwargs=True, prepend=True),
         )
     ]
+    inside = {part for module, _ in marked for part in module.modules() if part is not module}
+    handles += [part.register_forward_hook(run.part(name)) for name, part in model.named_modules() if part in inside]
     try:
         with torch.no_grad(), run:
             output = model(**inputs)
@@ -86,6 +89,9 @@ class _Recorder(TorchDispatchMode):
         self._buffers: Any = WeakIdKeyDictionary({tensor: name for name, tensor in model.named_buffers()})
         self._glue: set[str] = set()
         self._obstacles: dict[str, None] = {}
+        self._parts = Parts()
+        self._given: list[Any] = []
+        """What the block that is running was given."""
         self._decisions: list[int] = []
         """How many calls had been made whenever code outside blocks decided by what a block returned."""
         self._deciding = Deciding(inputs)
@@ -106,7 +112,8 @@ class _Recorder(TorchDispatchMode):
         loss = loss_of(output)
         shape = tuple(loss.shape) if isinstance(loss, torch.Tensor) else None
         decided = self._deciding.seen(len(self.calls))
-        return Dataflow(tuple(self.calls), tuple(self.values), consumed, glue, tuple(self._obstacles), shape, decided)
+        calls = tuple(replace(call, sides=self._parts.sides(index)) for index, call in enumerate(self.calls))
+        return Dataflow(calls, tuple(self.values), consumed, glue, tuple(self._obstacles), shape, decided)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -114,13 +121,13 @@ class _Recorder(TorchDispatchMode):
 
     def _in_block(self, func: Any, args: Any, kwargs: Any) -> Any:
         call = self.calls[-1]
-        # What a block reads without having been given it: code outside has left it somewhere, or another block has.
-        if not call.consumes.issuperset(origins := self.origins((args, kwargs))):
-            self.calls[-1] = replace(call, consumes=call.consumes | origins)
         for tensor in _tensors((args, kwargs)):
             maker = self._inside.get(tensor)
             if maker is not None and self.calls[maker].module != call.module:
                 self._side(tensor, f"{call.module} reads a tensor")
+        # What a block reads without having been given it: code outside has left it somewhere, or another block has.
+        if not call.consumes.issuperset(origins := self.origins((args, kwargs))):
+            self.calls[-1] = replace(call, consumes=call.consumes | origins)
         result = self._compute(func, args, kwargs)
         self._count(func, args, kwargs, result)
         for tensor in _tensors(result):
@@ -130,11 +137,11 @@ class _Recorder(TorchDispatchMode):
         return result
 
     def _outside(self, func: Any, args: Any, kwargs: Any) -> Any:
-        origins = self.origins((args, kwargs))
         for tensor in _tensors((args, kwargs)):
             if name := self._names.get(tensor):
                 self._glue.add(name)
             self._side(tensor, "code outside blocks reads a tensor")
+        origins = self.origins((args, kwargs))
         if origins and func is torch.ops.aten._local_scalar_dense.default:
             self._decisions.append(len(self.calls))
         result = self._compute(func, args, kwargs)
@@ -154,10 +161,20 @@ class _Recorder(TorchDispatchMode):
 
         def hook(module: nn.Module, args: Any, kwargs: Any) -> None:
             if self._depth == 0:
+                self._given = tree_leaves((args, kwargs))
                 for tensor in _tensors((args, kwargs)):
                     self._side(tensor, f"{mark.module} is given a tensor")
                 self.calls.append(Call(mark.module, mark.ipu_id or 0, self.origins((args, kwargs))))
             self._depth += 1
+
+        return hook
+
+    def part(self, name: str) -> Any:
+        """A hook that notes what a part of a block returns, if somebody else has a hook there."""
+
+        def hook(module: nn.Module, args: Any, output: Any) -> None:
+            if self._depth and len(module._forward_hooks) > 1:
+                self._parts.note(name, len(self.calls) - 1, args, output, self._given)
 
         return hook
 
@@ -167,27 +184,29 @@ class _Recorder(TorchDispatchMode):
         if self._depth:
             return
         leaves, spec = tree_flatten(output)
-        given = (
-            [] if all(isinstance(leaf, (torch.Tensor, *SCALARS)) for leaf in leaves) else tree_leaves((args, kwargs))
-        )
-        noted = tuple(self._noted(leaf, given) for leaf in leaves)
+        noted = tuple(self._noted(leaf) for leaf in leaves)
         self.calls[-1] = replace(self.calls[-1], returned=Returned(noted, spec))
+        self._given = []
 
-    def _noted(self, leaf: Any, given: list[Any]) -> Any:
+    def _noted(self, leaf: Any) -> Any:
         """What stands for a leaf of what a call returns."""
         if isinstance(leaf, torch.Tensor):
-            index = len(self.values)
-            self._origins[leaf] = frozenset({index})
-            self._index[leaf] = index
-            self._inside.pop(leaf, None)
-            self._stained.pop(leaf, None)
-            size = leaf.numel() * leaf.element_size()
-            dtype = str(leaf.dtype).removeprefix("torch.")
-            self.values.append(Value(len(self.calls) - 1, tuple(leaf.shape), dtype, size))
-            return Slot(index)
+            return Slot(self._valued(leaf, len(self.calls) - 1))
         if isinstance(leaf, SCALARS):
             return leaf
-        return next((Argument(index) for index, one in enumerate(given) if one is leaf), leaf)
+        return next((Argument(index) for index, one in enumerate(self._given) if one is leaf), leaf)
+
+    def _valued(self, tensor: torch.Tensor, call: int) -> int:
+        """Make a value of a tensor that leaves this call; its index."""
+        index = len(self.values)
+        self._origins[tensor] = frozenset({index})
+        self._index[tensor] = index
+        self._inside.pop(tensor, None)
+        self._stained.pop(tensor, None)
+        size = tensor.numel() * tensor.element_size()
+        dtype = str(tensor.dtype).removeprefix("torch.")
+        self.values.append(Value(call, tuple(tensor.shape), dtype, size))
+        return index
 
     def _compute(self, func: Any, args: Any, kwargs: Any) -> Any:
         if self._empty is None:
@@ -195,7 +214,11 @@ class _Recorder(TorchDispatchMode):
         return self._empty.run(func, args, kwargs, inside=self._depth > 0)
 
     def _side(self, tensor: torch.Tensor, who: str) -> None:
-        """Note an obstacle if the tensor left a block otherwise than as what the block returned."""
+        """Have a tensor carried that left a block otherwise than as what the block returned, or note an obstacle."""
+        maker = self._inside.get(tensor)
+        if maker is not None and self._parts.knows(tensor):
+            self._parts.carry(tensor, self._valued(tensor, maker))
+            return
         for how, calls in (("makes inside", self._inside), ("writes into", self._stained)):
             call = calls.get(tensor)
             if call is not None:

@@ -13,10 +13,11 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves, tree_unflatten
 
-from pipelined.dataflow import Argument, Call, Dataflow, Slot
+from pipelined.dataflow import Argument, Call, Dataflow, Returned, Slot
 from pipelined.errors import PipelineError
 from pipelined.plan import Plan
 from pipelined.randomness import draw_from, keyed
+from pipelined.sides import heard, retell
 from pipelined.spans import span, turn
 
 Finish = Callable[[Any, int], torch.Tensor]
@@ -129,11 +130,13 @@ class Pass:
             self.stage.skipped(index, self.microbatch)
             self._draw_behind(index)
             return self._elsewhere(call, args, kwargs)
-        with span("blocks"):
+        with span("blocks"), heard(self.stage._model[0], call.sides) as sides:
             draw_from(*self._key, index)
             output = compute(*args, **kwargs)
         self._draw_behind(index)
-        self._collect(call, output)
+        self._collect(call.module, call.returned, output)
+        for side, kept in zip(call.sides, sides, strict=True):
+            self._collect(side.part, side.returned, kept)
         if index == self.stage._own[-1] and not self.stage.is_last:
             raise _StageDoneError
         if self.next == len(flow.calls):
@@ -144,18 +147,18 @@ class Pass:
         """Have the code behind a block draw the same wherever the block is; to put its stream back would cost more."""
         draw_from(*self._key, index, 1)
 
-    def _collect(self, call: Call, output: Any) -> None:
+    def _collect(self, module: str, returned: Returned, output: Any) -> None:
         """Keep what the next stages need, as it is before code outside blocks writes into it."""
         leaves = tree_leaves(output)
-        if len(leaves) != len(call.returned.leaves):
-            raise PipelineError(f"{call.module} returned {len(leaves)} things, not {len(call.returned.leaves)}")
-        for slot, leaf in zip(call.returned.leaves, leaves, strict=True):
+        if len(leaves) != len(returned.leaves):
+            raise PipelineError(f"{module} returned {len(leaves)} things, not {len(returned.leaves)}")
+        for slot, leaf in zip(returned.leaves, leaves, strict=True):
             if not isinstance(slot, Slot):
                 continue
             value = self.stage.flow.values[slot.value]
             if tuple(leaf.shape) != value.shape or _name(leaf.dtype) != value.dtype:
                 raise PipelineError(
-                    f"{call.module} returned {_name(leaf.dtype)} {list(leaf.shape)} where the dry run had {value.dtype}"
+                    f"{module} returned {_name(leaf.dtype)} {list(leaf.shape)} where the dry run had {value.dtype}"
                     f" {list(value.shape)}",
                     hint="shapes must not depend on what the inputs hold",
                 )
@@ -163,10 +166,16 @@ class Pass:
                 self.collected[slot.value] = leaf.clone() if value.written else leaf
 
     def _elsewhere(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What a block of another stage returns: received tensors, and empty ones."""
-        given = tree_leaves((args, kwargs)) if any(isinstance(one, Argument) for one in call.returned.leaves) else []
-        leaves = [self._leaf(one, given) for one in call.returned.leaves]
-        return tree_unflatten(leaves, call.returned.spec)
+        """What a block of another stage returns: received tensors, and empty ones. Its sides are told on the way."""
+        takes = call.sides or any(isinstance(one, Argument) for one in call.returned.leaves)
+        given = tree_leaves((args, kwargs)) if takes else []
+        for side in call.sides:
+            part = self.stage._model[0].get_submodule(side.part)
+            retell(part, [self._leaf(one, given) for one in side.given], self._tree(side.returned, given))
+        return self._tree(call.returned, given)
+
+    def _tree(self, returned: Returned, given: list[Any]) -> Any:
+        return tree_unflatten([self._leaf(one, given) for one in returned.leaves], returned.spec)
 
     def _leaf(self, noted: Any, given: list[Any]) -> Any:
         if isinstance(noted, Argument):

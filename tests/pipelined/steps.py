@@ -33,10 +33,11 @@ from tests.pipelined.placed import placed
 from tests.pipelined.tiny import tiny_model
 from tests.pipelined.written import LAYERS, WIDTH, Normalised, Plain, Skipping, WrittenConfig
 
-REFUSED = (
-    ("BertForMaskedLM", "output_attentions"),
-    ("MixtralForCausalLM", "output_router_logits"),
-    ("T5ForConditionalGeneration", "use_cache"),
+SIDES = (
+    ("BertForMaskedLM", ("output_attentions",)),
+    ("T5ForConditionalGeneration", ("output_attentions", "output_hidden_states")),
+    ("MixtralForCausalLM", ("output_router_logits", "output_attentions")),
+    ("SwitchTransformersForConditionalGeneration", ("output_router_logits",)),
 )
 
 
@@ -290,19 +291,30 @@ def drop_nothing(*models: Any) -> None:
             module.p = 0.0
 
 
-def refused() -> dict[str, set[str]]:
-    """What is named to whoever asks for something that does not leave a block as what it returns."""
+def side_outputs() -> dict[str, tuple[str, list[str]]]:
+    """How training with what layers hand out by their sides compares, and which places of the output differ."""
     found = {}
-    for name, argument in REFUSED:
+    for name, asked in SIDES:
         model, batch = scored(name, config_of(2))
         model.set_attn_implementation("eager")
-        batch.pop("labels")
+        plain = copy.deepcopy(model)
+        flags = dict.fromkeys(asked, True)
+        microbatches = [{**one, **flags} for one in cut(batch, MICROBATCHES)]
         with distribute(model, config_of(2), timeout=120) as pipe:
-            try:
-                pipe.evaluate({**batch, argument: True})
-            except PipelineError as error:
-                found[argument] = set(re.findall(r"the output has (\w+(?: cache)?)", str(error)))
+            trained = str(exactness(pipe, plain, microbatches))
+            found[name] = trained, evaluated(pipe, plain.eval(), {**batch, **flags}, [2] * MICROBATCHES)
     return found
+
+
+def refused() -> set[str]:
+    """What is named to whoever asks for something that cannot be carried."""
+    model, batch = scored("T5ForConditionalGeneration", config_of(2))
+    with distribute(model, config_of(2), timeout=120) as pipe:
+        try:
+            pipe.evaluate({**batch, "use_cache": True})
+        except PipelineError as error:
+            return set(re.findall(r"the output has (\w+(?: cache)?)", str(error)))
+    return set()
 
 
 def a_module_of_torch_alone() -> str:
@@ -341,6 +353,7 @@ STEPS: tuple[Callable[[], Any], ...] = (
     batch_normalisation,
     changing_lengths,
     training_and_evaluation_in_turn,
+    side_outputs,
     refused,
     a_module_of_torch_alone,
     decided_by_inputs,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 import transformers
 from peft import LoraConfig, get_peft_model
 
-from pipelined import IPUConfig, PipelineError, to_pipelined
+from pipelined import IPUConfig, to_pipelined
 from pipelined.flows import flow_of, sample_flow, without_cache
 from tests.pipelined.families import all_classes
 from tests.pipelined.tiny import tiny_model
@@ -42,17 +41,17 @@ def test_a_class_that_declines_the_cache_itself_is_not_told_twice() -> None:
     assert len(sample_flow(pipelined, None).calls) == 13
 
 
-def test_what_asks_for_a_side_output_is_refused_by_name() -> None:
+def test_what_asks_for_a_side_output_has_it_carried_to_the_end() -> None:
     model = tiny_model(transformers.BertForMaskedLM, attn_implementation="eager")
     pipelined = to_pipelined(model, IPUConfig(ipus_per_replica=2)).parallelize()
+    batch = {"input_ids": torch.ones(1, 3, dtype=torch.long)}
 
-    with pytest.raises(PipelineError) as caught:
-        flow_of(pipelined, {"input_ids": torch.ones(1, 3, dtype=torch.long), "output_attentions": True})
+    plain = flow_of(pipelined, batch)
+    asked = flow_of(pipelined, {**batch, "output_attentions": True})
 
-    inside = [
-        f"the output has attentions[{n}] that bert.encoder.layer.{n} makes inside and does not return" for n in range(4)
-    ]
-    assert str(caught.value) == (
-        f"PipelinedBertForMaskedLM cannot be cut for these inputs: {'; '.join(inside)};"
-        " leave out what asks for it, or mark a larger block around it"
-    )
+    layers = [call.module for call in plain.calls if "layer" in call.module]
+    assert {call.module: len(call.sides) for call in asked.calls if call.sides} == dict.fromkeys(layers, 1)
+    carried = [leaf for call in asked.calls for side in call.sides for leaf in side.returned.leaves if leaf is not None]
+    assert [asked.values[slot.value].shape for slot in carried] == [(1, 4, 3, 3)] * 4
+    assert asked.outputs.issuperset(slot.value for slot in carried)
+    assert not any(call.sides for call in plain.calls)

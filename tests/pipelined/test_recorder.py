@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from pipelined import BeginBlock
-from pipelined.dataflow import Dataflow, dataflow
+from pipelined.dataflow import Dataflow, Slot, Value, dataflow
 
 Forward = Callable[["Two", torch.Tensor], torch.Tensor]
 
@@ -114,6 +114,22 @@ def side_door_to_the_output(model: Two, x: torch.Tensor) -> Any:
     return {"logits": model.second(model.first(x)), "attentions": (model.first.inner,)}
 
 
+def kept_by_a_hook(model: Two, x: torch.Tensor) -> Any:
+    kept: list[Any] = []
+    handle = model.first.linear.register_forward_hook(lambda _, args, output: kept.extend((args[0], output)))
+    h = model.second(torch.relu(model.first(x)))
+    handle.remove()
+    return {"logits": h, "kept": kept[1]}
+
+
+def kept_from_before(model: Two, x: torch.Tensor) -> Any:
+    kept: list[Any] = []
+    handle = model.first.linear.register_forward_hook(lambda _, args, output: kept.extend(args))
+    h = model.second(model.first(x))
+    handle.remove()
+    return {"logits": h, "kept": kept[0]}
+
+
 def decides_between(model: Two, x: torch.Tensor) -> torch.Tensor:
     h = model.first(x)
     return model.second(h if h.sum() > 0 else -h)
@@ -148,6 +164,8 @@ def counts(model: Two, x: torch.Tensor) -> torch.Tensor:
             side_door_to_the_output,
             ("the output has attentions[0] that first makes inside and does not return",),
         ),
+        (kept_by_a_hook, ()),
+        (kept_from_before, ("the output has kept that first makes inside and does not return",)),
         (decides_between, ("code outside blocks decides by what a block returned",)),
         (decides_at_the_end, ()),
         (decides_by_the_inputs, ()),
@@ -156,6 +174,37 @@ def counts(model: Two, x: torch.Tensor) -> torch.Tensor:
 )
 def test_what_no_cut_could_get_right_is_said(forward: Forward, obstacles: tuple[str, ...]) -> None:
     assert flow(forward).obstacles == obstacles
+
+
+class Squared(nn.Module):
+    """A layer that returns less than what it computes: its last part's output is not its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        once, twice = self.linear(x), self.linear(x + 1)
+        return torch.sum(once * twice, dim=-1, keepdim=True).expand(-1, 4)
+
+
+def keeps_what_is_called_twice(model: Two, x: torch.Tensor) -> Any:
+    kept: list[Any] = []
+    handle = model.first.linear.register_forward_hook(lambda _, args, output: kept.append(output))
+    h = model.second(model.first(x))
+    handle.remove()
+    return {"logits": h, "kept": kept[1]}
+
+
+def test_what_a_part_returns_to_a_hook_is_carried_if_somebody_reads_it() -> None:
+    model = Two(keeps_what_is_called_twice)
+    model.first = BeginBlock(Squared(), "first", ipu_id=0)
+    found = dataflow(model, {"x": torch.ones(2, 4)}, empty=True)
+
+    [side] = found.calls[0].sides
+    assert (side.part, side.turn, side.given, side.returned.leaves) == ("first.linear", 1, (None,), (Slot(2),))
+    assert (found.values[2], found.calls[0].makes) == (Value(0, (2, 4), "float32", 32), (0, 2))
+    assert (set(found.outputs), len(found.obstacles)) == ({1, 2}, 0)
 
 
 def left_behind(model: Two, x: torch.Tensor) -> torch.Tensor:
@@ -168,6 +217,31 @@ def test_a_block_consumes_what_it_was_left_and_parameters_between_blocks_are_kno
     found = flow(left_behind)
 
     assert (found.calls[1].consumes, found.glue_parameters) == (frozenset({0}), frozenset({"scale"}))
+
+
+class Cast(nn.Module):
+    """A layer that casts its own weights in its forward."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts = nn.ModuleList([nn.Linear(4, 4, dtype=torch.bfloat16)])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.parts = self.parts.to(x.dtype)
+        out: torch.Tensor = self.parts[0](x)
+        return out
+
+
+def test_a_block_may_cast_its_weights_where_it_has_none() -> None:
+    model = Two(writes_between)
+    model.first = BeginBlock(Cast().to("meta"), "first", ipu_id=0)
+    weight = model.first.parts[0].weight
+
+    found = dataflow(model, {"x": torch.ones(2, 4)}, empty=True)
+
+    assert [value.dtype for value in found.values] == ["float32", "float32"]
+    assert model.first.parts[0].weight is weight
+    assert "_apply" not in vars(model.first.parts[0])
 
 
 def test_operations_whose_result_depends_on_content_run_on_zeros() -> None:

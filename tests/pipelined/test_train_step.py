@@ -109,14 +109,14 @@ def test_training_and_evaluation_take_turns(over_two: Any) -> None:
     ]
 
 
-def test_what_does_not_leave_a_block_as_what_it_returns_is_refused_by_name_everywhere(over_two: Any) -> None:
-    named = {
-        "output_attentions": {"attentions"},
-        "output_router_logits": {"router_logits"},
-        "use_cache": {"a cache"},
-    }
+def test_attentions_and_router_logits_are_the_plain_models_and_train_it_as_there(over_two: Any) -> None:
+    exact: dict[str, Any] = {name: ("exact", []) for name, _ in steps.SIDES}
 
-    assert over_two["refused"] == [named, named]
+    assert over_two["side_outputs"] == [exact, exact]
+
+
+def test_a_cache_that_leaves_a_block_is_refused_by_name_everywhere(over_two: Any) -> None:
+    assert over_two["refused"] == [{"a cache"}] * 2
 
 
 def test_a_module_that_is_none_of_transformers_is_exact(over_two: Any) -> None:
