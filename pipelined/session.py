@@ -153,7 +153,8 @@ class Session:
             return parts
 
         passed = self._runner.run(make, step=self.step, training=False)
-        merged = merge(passed.outputs, [rows_of(one) for one in parts]) if passed.outputs else None
+        with self._runner.together():
+            merged = merge(passed.outputs, [rows_of(one) for one in parts]) if passed.outputs else None
         return self._runner.broadcast(merged, passed.last_ipu) if everywhere else merged
 
     def evaluate_each(self, batches: Sequence[Batch], *, keep: Callable[[Any], Any] | None = None) -> list[Any]:
