@@ -121,6 +121,6 @@ def dataflow(model: nn.Module, inputs: Mapping[str, Any], *, empty: bool = False
     leaves real what is computed from the inputs alone, so that a mask can be asked what it masks, and needs no weights.
     A block inside another is a part of it. What the forward raises is raised, and no hook is left behind.
     """
-    from pipelined.recorder import record
+    from pipelined.recording import record
 
     return record(model, inputs, empty=empty)

@@ -1,9 +1,8 @@
-"""The run that `dataflow` looks at: hooks note calls of blocks, a dispatch mode carries origins through the rest."""
+"""What is noted in a dry run: hooks note calls of blocks, a dispatch mode carries origins through the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_leaves_with_path
 from torch.utils.flop_counter import flop_registry
 from torch.utils.weak import WeakIdKeyDictionary
 
-from pipelined.blocks import BlockMark, block_of
+from pipelined.blocks import BlockMark
 from pipelined.dataflow import Argument, Call, Dataflow, Returned, Slot, Value
 from pipelined.decisions import Deciding
 from pipelined.empty import Empty
@@ -24,54 +23,7 @@ from pipelined.sides import Parts
 SCALARS = (bool, int, float, str, type(None))
 
 
-def record(model: nn.Module, inputs: Mapping[str, Any], *, empty: bool = False) -> Dataflow:
-    """The flow of one forward pass; see `dataflow`."""
-    if not empty:
-        return _record(model, inputs, None)
-    device = next((tensor.device for tensor in _tensors(dict(inputs)) if not tensor.is_meta), torch.device("cpu"))
-    nothing = Empty()
-    with nothing.placed(model, device), _without_choice_of_experts(model):
-        return _record(model, inputs, nothing)
-
-
-def _record(model: nn.Module, inputs: Mapping[str, Any], empty: Empty | None) -> Dataflow:
-    run = _Recorder(model, inputs, empty)
-    marked = [(module, mark) for name, module in model.named_modules() if (mark := block_of(module, name))]
-    handles = [
-        handle
-        for module, mark in marked
-        for handle in (
-            # Around all other hooks: what they do to a block's output is done outside it.
-            module.register_forward_pre_hook(run.enter(mark), with_kwargs=True),
-            module.register_forward_hook(run.leave, with_kwargs=True, prepend=True),
-        )
-    ]
-    inside = {part for module, _ in marked for part in module.modules() if part is not module}
-    handles += [part.register_forward_hook(run.part(name)) for name, part in model.named_modules() if part in inside]
-    try:
-        with torch.no_grad(), run:
-            output = model(**inputs)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return run.flow(output)
-
-
-@contextmanager
-def _without_choice_of_experts(model: Any) -> Iterator[None]:
-    """Let every expert compute: which ones a token goes to is nothing that an empty tensor can say."""
-    before = getattr(getattr(model, "config", None), "_experts_implementation", None)
-    if before is None or not any("Experts" in type(module).__name__ for module in model.modules()):
-        yield
-        return
-    model.set_experts_implementation("batched_mm")
-    try:
-        yield
-    finally:
-        model.set_experts_implementation(before)
-
-
-class _Recorder(TorchDispatchMode):
+class Recorder(TorchDispatchMode):
     """Carries origins from the inputs of every operation outside blocks to its outputs, and counts those inside."""
 
     def __init__(self, model: nn.Module, inputs: Mapping[str, Any], empty: Empty | None) -> None:
@@ -121,7 +73,7 @@ class _Recorder(TorchDispatchMode):
 
     def _in_block(self, func: Any, args: Any, kwargs: Any) -> Any:
         call = self.calls[-1]
-        for tensor in _tensors((args, kwargs)):
+        for tensor in tensors_in((args, kwargs)):
             maker = self._inside.get(tensor)
             if maker is not None and self.calls[maker].module != call.module:
                 self._side(tensor, f"{call.module} reads a tensor")
@@ -130,14 +82,14 @@ class _Recorder(TorchDispatchMode):
             self.calls[-1] = replace(call, consumes=call.consumes | origins)
         result = self._compute(func, args, kwargs)
         self._count(func, args, kwargs, result)
-        for tensor in _tensors(result):
+        for tensor in tensors_in(result):
             if tensor not in self._origins and tensor not in self._inside:
                 self._inside[tensor] = len(self.calls) - 1
         self._note_writes(func, args, inside=True)
         return result
 
     def _outside(self, func: Any, args: Any, kwargs: Any) -> Any:
-        for tensor in _tensors((args, kwargs)):
+        for tensor in tensors_in((args, kwargs)):
             if name := self._names.get(tensor):
                 self._glue.add(name)
             self._side(tensor, "code outside blocks reads a tensor")
@@ -147,14 +99,14 @@ class _Recorder(TorchDispatchMode):
         result = self._compute(func, args, kwargs)
         if not origins:
             self._deciding.note(func, args, kwargs, result, calls=len(self.calls))
-        for tensor in _tensors(result) if origins else ():
+        for tensor in tensors_in(result) if origins else ():
             self._origins[tensor] = origins
         self._note_writes(func, args, inside=False)
         return result
 
     def origins(self, value: Any) -> frozenset[int]:
         """The values that the tensors in it derive from."""
-        return frozenset().union(*(self._origins.get(tensor, frozenset()) for tensor in _tensors(value)))
+        return frozenset().union(*(self._origins.get(tensor, frozenset()) for tensor in tensors_in(value)))
 
     def enter(self, mark: BlockMark) -> Any:
         """A hook that notes what a call of this block is given."""
@@ -162,7 +114,7 @@ class _Recorder(TorchDispatchMode):
         def hook(module: nn.Module, args: Any, kwargs: Any) -> None:
             if self._depth == 0:
                 self._given = tree_leaves((args, kwargs))
-                for tensor in _tensors((args, kwargs)):
+                for tensor in tensors_in((args, kwargs)):
                     self._side(tensor, f"{mark.module} is given a tensor")
                 self.calls.append(Call(mark.module, mark.ipu_id or 0, self.origins((args, kwargs))))
             self._depth += 1
@@ -231,7 +183,7 @@ class _Recorder(TorchDispatchMode):
         for argument, given in zip(func._schema.arguments, args, strict=False):
             if argument.alias_info is None or not argument.alias_info.is_write:
                 continue
-            for tensor in _tensors(given):
+            for tensor in tensors_in(given):
                 for target in (tensor, tensor._base) if tensor._base is not None else (tensor,):
                     self._note_write(target, self.origins(args), inside=inside)
 
@@ -261,7 +213,8 @@ _COUNTED_AS = {
 """Operations that torch has no formula for, and others that take the same number of steps."""
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors in whatever containers they stand."""
     for leaf in tree_leaves(value):
         if isinstance(leaf, torch.Tensor):
             yield leaf
