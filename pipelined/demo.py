@@ -25,6 +25,7 @@ from transformers.utils import logging
 
 from pipelined.config import IPUConfig
 from pipelined.distributed import distribute
+from pipelined.errors import PipelineError
 from pipelined.execution import Execution
 from pipelined.microbatches import Batch, split
 from pipelined.schedule import schedule_names
@@ -165,5 +166,13 @@ def _say_nothing(*_: Any, **__: Any) -> None:
     """Only the first process speaks."""
 
 
+def _in_words() -> int:
+    try:
+        return main()
+    except (PipelineError, OSError) as error:
+        sys.stderr.write(f"python -m pipelined.demo: {error}\n")
+        return 1
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_in_words())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -37,6 +39,18 @@ def test_the_demo_trains_compares_saves_and_loads(tmp_path: Path) -> None:
         f"saved to {tmp_path / 'model'}; plain transformers loads it, and it computes the same: True\n"
     )
     assert transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "model").config.n_layer == 2
+
+
+def test_a_folder_that_cannot_be_is_said_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()
+    options = ["--steps", "1", "--layers", "1", "--output", str(tmp_path / "taken")]
+
+    done = subprocess.run(
+        [sys.executable, "-m", "pipelined.demo", *options], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert done.stderr.splitlines()[-1].startswith("python -m pipelined.demo: [Errno 17] File exists")
 
 
 def test_a_number_that_cannot_be_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
