@@ -174,9 +174,9 @@ def _patient(git: Git, argv: tuple[str, ...]) -> Done:
 
 
 def _state(entry: Entry, stop: Stop) -> journal.State:
-    """How an entry is left: a rebase that came to nothing stays open until what git did on the way is taken back."""
+    """How an entry is left: what came to nothing stays open until what git did on the way is taken back."""
     if stop.reason in ("refused", "failed"):
-        return "undoing" if entry.command == "rebase" else "abandoned"
+        return "undoing" if entry.command in ("rebase", "sync") else "abandoned"
     return _STATES.get(stop.reason, "stopped")
 
 

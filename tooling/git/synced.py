@@ -10,7 +10,7 @@ from tooling.git.command import Git
 from tooling.git.execute import Ended, Stop, Way, execute
 from tooling.git.journal import Entry
 from tooling.git.outcome import Outcome
-from tooling.git.plan import Next, Plan, Pushed, Step
+from tooling.git.plan import Next, Plan, Pushed, RefusedError, Step
 from tooling.git.pushing import send
 from tooling.git.read import read_repo
 from tooling.git.remotes import find_roles
@@ -26,6 +26,10 @@ _WAYS = {
     "unreachable": Next("once it can be reached, this is safe to run again", ("mergeready", "sync")),
 }
 """What to run after a push that failed, by the reason."""
+WAYS_ON = (
+    Next("then go on", ("mergeready", "continue")),
+    Next("or take it back", ("mergeready", "abort")),
+)
 UNDO = Next("take it back", ("mergeready", "undo"))
 
 
@@ -68,8 +72,7 @@ def sync_outcome(repo: Repo, plan: Plan, ended: Ended) -> Outcome:
     if ended.stop is None:
         return outcome
     if ended.stop.reason not in _WAYS:
-        # A checkout that failed half-way has left files of upstream's behind.
-        restore(read_repo(repo.root), Git(repo.root), entry._replace(state="running"), "abandoned")
+        _take_back(repo, entry, ended.stop.message)
         return outcome._replace(
             status="error",
             exit=Exit.ENVIRONMENT,
@@ -90,3 +93,17 @@ def sync_outcome(repo: Repo, plan: Plan, ended: Ended) -> Outcome:
         lines=tuple(rest),
         next=(_WAYS[ended.stop.reason],) if abandoned else (Next("push it again", again), UNDO),
     )
+
+
+def _take_back(repo: Repo, entry: Entry, message: str) -> None:
+    """Take back what a checkout that failed half-way has left; where that is refused, say how it is done later."""
+    try:
+        restore(read_repo(repo.root), Git(repo.root), entry._replace(state="running"), "abandoned")
+    except RefusedError as refused:
+        raise RefusedError(
+            refused.code,
+            f"{message}; that cannot be taken back yet: {refused}",
+            details=refused.details,
+            next=(*refused.next, *WAYS_ON),
+            exit=Exit.ENVIRONMENT,
+        ) from refused

@@ -125,6 +125,29 @@ def test_a_rebase_that_came_to_nothing_stays_open_while_a_lock_stands_against_ta
     assert (aborted.code, snapshot(bench, ours=False)) == (0, before)
 
 
+@posix
+@pytest.mark.parametrize("way", ["continue", "abort"])
+def test_a_sync_that_a_lock_stopped_half_way_is_gone_on_with_or_taken_back(bench: Bench, way: str) -> None:
+    bench.git("switch", "--quiet", "main")
+    before = snapshot(bench, ours=False)
+    kill_git_at(bench, "d.txt")
+
+    killed = bench.run("sync", "--json")
+    (bench.work / ".git/info/attributes").unlink()
+    locked = bench.run("continue", "--json")
+    left = bench.run("status", "--json").json["items"][0]["open"]
+    unlock(bench)
+    ended = bench.run(way)
+
+    remove, *ways = (step["argv"] for step in locked.json["next"])
+    assert (killed.code, bench.at_fork("refs/heads/main")) == (6, bench.oid("refs/remotes/upstream/main"))
+    assert (locked.code, locked.json["items"], remove[0]) == (6, [{"code": "locked"}], "rm")
+    assert (ways, left is None) == ([["mergeready", "continue"], ["mergeready", "abort"]], False)
+    after = snapshot(bench, ours=False)
+    assert (ended.code, after == before) == (0, way == "abort")
+    assert way == "abort" or (bench.oid(), after["status"]) == (bench.oid("refs/remotes/upstream/main"), "")
+
+
 def test_the_lock_of_a_branch_that_a_killed_git_has_left_is_named_before_anything_is_taken_back(bench: Bench) -> None:
     before = snapshot(bench, ours=False)
     assert bench.run("rebase").code == 0
