@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 from tooling.errors import Exit, UserError
@@ -142,11 +143,21 @@ def worktrees(repo: Repo) -> str:
 
 def stray_worktrees(repo: Repo) -> list[str]:
     """Worktrees of ours that a run has left behind when it was killed: no open entry waits for them."""
-    there = [os.path.join(worktrees(repo), name) for name in _names(worktrees(repo))]
+    there = [os.path.join(worktrees(repo), name) for name in sorted({*_names(worktrees(repo)), *_registered(repo)})]
     if not there:
         return []
     wanted = {os.path.basename(entry.squash[0]) for entry in all_open(repo) if entry.squash}
     return [path for path in there if os.path.basename(path) not in wanted]
+
+
+def _registered(repo: Repo) -> Iterator[str]:
+    """The names under which git knows worktrees of ours: one whose folder is gone is what a killed removal leaves."""
+    known = os.path.join(repo.common_dir, "worktrees")
+    for name in _names(known):
+        with suppress(OSError), open(os.path.join(known, name, "gitdir"), "rb") as file:
+            place = os.path.dirname(os.fsdecode(file.read()).rstrip("\n"))
+            if os.path.dirname(place) == os.path.realpath(worktrees(repo)):
+                yield os.path.basename(place)
 
 
 def all_open(repo: Repo) -> list[Entry]:

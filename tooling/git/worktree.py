@@ -25,9 +25,11 @@ def remove(git: Git, path: str) -> None:
     """Remove a worktree of ours with all that is in it."""
     import shutil
 
-    git.attempt("worktree", "remove", "--force", "--force", path)
-    shutil.rmtree(path, ignore_errors=True)
-    git.attempt("worktree", "prune")
+    try:
+        git.attempt("worktree", "remove", "--force", "--force", path)
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        git.attempt("worktree", "prune")
 
 
 def sweep(repo: Repo, git: Git) -> None:

@@ -178,3 +178,13 @@ def test_a_branch_that_two_worktrees_have_is_free_once_one_lets_go_of_it(bench: 
     bench.git(*refusal.json["next"][gone]["argv"][1:])
 
     assert (refusal.code, bench.run("rebase").code) == (3, 0)
+
+
+def test_a_worktree_of_ours_whose_removal_was_killed_half_way_is_forgotten_by_the_next_command(bench: Bench) -> None:
+    before = bench.git("worktree", "list")
+    place = bench.work / ".git/mergeready/worktrees/killed"
+    bench.git("worktree", "add", "--quiet", "--detach", str(place))
+    shutil.rmtree(place)
+
+    assert bench.run("status").code == 0
+    assert bench.git("worktree", "list") == before
