@@ -22,14 +22,14 @@ def add(repo: Repo, git: Git, name: str, commit: str) -> Git:
 
 
 def remove(git: Git, path: str) -> None:
-    """Remove a worktree of ours with all that is in it."""
+    """Remove a worktree of ours with all that is in it, one too that git was killed in the making or removing of."""
     import shutil
 
-    try:
-        git.attempt("worktree", "remove", "--force", "--force", path)
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
-        git.attempt("worktree", "prune")
+    # Before git looks: it refuses what is half made, and asks nothing of a folder that is gone.
+    shutil.rmtree(path, ignore_errors=True)
+    # Forced twice, as one that is being made is locked.
+    git.attempt("worktree", "remove", "--force", "--force", path)
+    git.attempt("worktree", "prune")
 
 
 def sweep(repo: Repo, git: Git) -> None:

@@ -180,11 +180,18 @@ def test_a_branch_that_two_worktrees_have_is_free_once_one_lets_go_of_it(bench: 
     assert (refusal.code, bench.run("rebase").code) == (3, 0)
 
 
-def test_a_worktree_of_ours_whose_removal_was_killed_half_way_is_forgotten_by_the_next_command(bench: Bench) -> None:
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_a_worktree_of_ours_that_git_was_killed_in_the_making_or_removing_of_is_forgotten(
+    bench: Bench, *, is_gone: bool
+) -> None:
     before = bench.git("worktree", "list")
     place = bench.work / ".git/mergeready/worktrees/killed"
     bench.git("worktree", "add", "--quiet", "--detach", str(place))
-    shutil.rmtree(place)
+    if is_gone:
+        shutil.rmtree(place)
+    else:
+        write(bench.work / ".git/worktrees/killed/locked", "initializing\n")
+        (place / ".git").unlink()
 
     assert bench.run("status").code == 0
     assert bench.git("worktree", "list") == before
